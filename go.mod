@@ -1,0 +1,3 @@
+module infeed
+
+go 1.26.0
