@@ -1,0 +1,53 @@
+"""The parts of the build that pyproject.toml cannot say: the library and the vendored modules."""
+
+import os
+import shutil
+import sys
+
+from setuptools import Extension, setup
+from setuptools.command.bdist_wheel import bdist_wheel
+from setuptools.command.build_ext import build_ext
+from setuptools.command.sdist import sdist
+
+ROOT = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(ROOT, "build_backend"))
+
+from infeed_build import library  # noqa: E402
+
+
+class BuildLibrary(build_ext):
+    """Builds the one extension with Go; it is loaded with ctypes, so it is no extension module."""
+
+    def get_ext_filename(self, fullname):
+        return os.path.join(*fullname.split(".")[:-1], library.NAME)
+
+    def get_export_symbols(self, ext):
+        return []
+
+    def build_extension(self, ext):
+        library.build(ROOT, self.get_ext_fullpath(ext.name), self.build_temp)
+
+
+class LibraryWheel(bdist_wheel):
+    """Tags the wheel: any Python 3, because ctypes binds to no Python; one platform, because of the library."""
+
+    def get_tag(self):
+        return "py3", "none", super().get_tag()[2]
+
+
+class VendoringSdist(sdist):
+    """Puts the Go modules into the archive, so that it builds without a network."""
+
+    def make_release_tree(self, base_dir, files):
+        super().make_release_tree(base_dir, files)
+        target = os.path.join(base_dir, "vendor")
+        if os.path.isdir(os.path.join(ROOT, "vendor")):
+            shutil.copytree(os.path.join(ROOT, "vendor"), target)
+        else:
+            library.vendor(ROOT, target, os.path.join(ROOT, "build"))
+
+
+setup(
+    ext_modules=[Extension("infeed.libinfeed", sources=[])],
+    cmdclass={"build_ext": BuildLibrary, "bdist_wheel": LibraryWheel, "sdist": VendoringSdist},
+)
