@@ -64,8 +64,8 @@ func queuePages(bytes int) ([]byte, error) {
 	return b, nil
 }
 
-// Address returns where the queue begins, for the shim.
-func (q *Queue) Address() uintptr { return uintptr(unsafe.Pointer(q.head)) }
+// Pointer returns where the queue begins, for the shim.
+func (q *Queue) Pointer() unsafe.Pointer { return unsafe.Pointer(q.head) }
 
 // Push adds an entry. It returns false when the queue is full.
 func (q *Queue) Push(e Entry) bool {

@@ -18,8 +18,8 @@ var table = sync.OnceValue(func() *registry {
 	return (*registry)(unsafe.Pointer(&b[0]))
 })
 
-// RegistryAddress returns where the registry begins.
-func RegistryAddress() uintptr { return uintptr(unsafe.Pointer(table())) }
+// RegistryPointer returns where the registry begins, for the shim.
+func RegistryPointer() unsafe.Pointer { return unsafe.Pointer(table()) }
 
 // claims says which records of the registry are in use. Runs of slots that were
 // given back are kept by length, since arenas ask for the same few lengths.

@@ -24,7 +24,7 @@ type Segment struct {
 // NewSegment maps shared memory for the given number of slots of slotSize bytes.
 // event is woken whenever a slot comes back.
 func NewSegment(slots int, slotSize int64, event *Event) (*Segment, error) {
-	file, err := newMemfd(int64(slots) * slotSize)
+	file, err := NewFile(int64(slots) * slotSize)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,8 @@ func MapSegment(file *os.File, slots int, slotSize int64, event *Event) (*Segmen
 	return s, nil
 }
 
-func newMemfd(size int64) (*os.File, error) {
+// NewFile returns an anonymous file in memory.
+func NewFile(size int64) (*os.File, error) {
 	name := []byte("infeed\x00")
 	fd, _, e := syscall.Syscall(sysMemfdCreate, uintptr(unsafe.Pointer(&name[0])), 1|2 /* CLOEXEC, ALLOW_SEALING */, 0)
 	if e != 0 {

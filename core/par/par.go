@@ -26,14 +26,14 @@ func Live() int { return int(live.Load()) }
 
 // Group is a set of goroutines with one owner. Make it with [NewGroup].
 type Group struct {
+	OnPanic func(error) // see NewGroup; not to be changed
 	wg      sync.WaitGroup
-	onPanic func(error)
 }
 
 // NewGroup returns an empty group. onPanic gets the error that a panic in one
 // of its goroutines was turned into; it runs on that goroutine and may be nil.
 func NewGroup(onPanic func(error)) *Group {
-	return &Group{onPanic: onPanic}
+	return &Group{OnPanic: onPanic}
 }
 
 // Go runs f on a goroutine of the group.
@@ -63,8 +63,8 @@ func (g *Group) Wait() { g.wg.Wait() }
 func (g *Group) catch() {
 	if r := recover(); r != nil {
 		err := FromPanic(r)
-		if g.onPanic != nil {
-			g.onPanic(err)
+		if g.OnPanic != nil {
+			g.OnPanic(err)
 		}
 	}
 }
