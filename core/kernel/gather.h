@@ -1,0 +1,10 @@
+#ifndef INFEED_GATHER_H
+#define INFEED_GATHER_H
+
+#include <stdint.h>
+
+/* Copies count rows of row bytes: row i of dst becomes row index[i] of src. The
+ * caller has checked that all of them are there and fit. */
+void infeed_gather(void *dst, const void *src, int64_t row, const int64_t *index, int64_t count);
+
+#endif

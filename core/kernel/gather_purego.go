@@ -1,0 +1,5 @@
+//go:build purego || !cgo
+
+package kernel
+
+func gather(dst, src []byte, row int, index []int64) { gatherGo(dst, src, row, index) }

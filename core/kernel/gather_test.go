@@ -1,0 +1,71 @@
+package kernel
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func randomBytes(n int) []byte {
+	b := make([]byte, n)
+	r := rand.New(rand.NewPCG(1, uint64(n)))
+	for i := range b {
+		b[i] = byte(r.Uint32())
+	}
+	return b
+}
+
+func TestGatherTwinsAgree(t *testing.T) {
+	for _, row := range []int{1, 2, 3, 4, 5, 7, 8, 12, 16, 24, 63, 64, 65, 256, 1000, 3072, 5000} {
+		for _, count := range []int{0, 1, 2, 31, 32, 33, 100} {
+			const rows = 50
+			src := randomBytes(row*rows + row/2) // what is left after the last row is not one
+			index := make([]int64, count)
+			for i := range index {
+				index[i] = int64(rand.IntN(rows))
+			}
+			want, got := make([]byte, row*count+9), make([]byte, row*count+9)
+			gatherGo(want, src, row, index)
+			require.NoError(t, Gather(got, src, row, index))
+			require.Equal(t, want, got, "row=%d count=%d", row, count)
+			require.Equal(t, make([]byte, 9), got[row*count:], "wrote past the end")
+		}
+	}
+}
+
+func TestGatherStaysInside(t *testing.T) {
+	src, dst := make([]byte, 40), make([]byte, 16)
+	for name, index := range map[string][]int64{"negative": {0, -1}, "past the end": {0, 5}, "huge": {1 << 62}} {
+		require.ErrorContains(t, Gather(dst, src, 8, index), "of 5", name)
+	}
+	require.ErrorContains(t, Gather(dst, src, 8, []int64{0, 1, 2}), "do not fit")
+	require.NoError(t, Gather(nil, src, 0, []int64{1, 2}))
+}
+
+// BenchmarkGather reads rows all over an array of 256 MB.
+func BenchmarkGather(b *testing.B) {
+	src := make([]byte, 256<<20)
+	for i := range src {
+		src[i] = byte(i)
+	}
+	for _, row := range []int{8, 64, 256, 3072} {
+		count := 1 << 20 / row
+		index, dst := make([]int64, count), make([]byte, count*row)
+		for name, f := range map[string]func(dst, src []byte, row int, index []int64){"go": gatherGo, "used": gather} {
+			b.Run(fmt.Sprintf("row=%d/%s", row, name), func(b *testing.B) {
+				r := rand.New(rand.NewPCG(1, 1))
+				b.SetBytes(int64(len(dst)))
+				for b.Loop() {
+					b.StopTimer()
+					for i := range index {
+						index[i] = int64(r.Uint64N(uint64(len(src) / row)))
+					}
+					b.StartTimer()
+					f(dst, src, row, index)
+				}
+			})
+		}
+	}
+}
