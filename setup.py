@@ -31,6 +31,11 @@ class BuildLibrary(build_ext):
 class LibraryWheel(bdist_wheel):
     """Tags the wheel: any Python 3, because ctypes binds to no Python; one platform, because of the library."""
 
+    def run(self):
+        # Modules that were deleted since the last build would come along.
+        shutil.rmtree(self.get_finalized_command("build").build_lib, ignore_errors=True)
+        super().run()
+
     def get_tag(self):
         return "py3", "none", super().get_tag()[2]
 

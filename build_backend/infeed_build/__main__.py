@@ -18,10 +18,7 @@ SCRATCH = ROOT / "build"
 def main(arguments):
     command, rest = (arguments or ["help"])[0], arguments[1:]
     if command == "requirements":
-        toolchain.check_platform()
-        toolchain.require_cc()
-        if toolchain.find_go() is None:
-            print(toolchain.GO_REQUIREMENT)
+        print(*toolchain.missing_requirements())
     elif command == "library":
         library.build(ROOT, ROOT / "python" / "infeed" / library.NAME, SCRATCH)
     elif command == "go":

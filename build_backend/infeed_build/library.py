@@ -16,7 +16,7 @@ NAME = "libinfeed.so"
 
 # Fused multiply-add would round differently from the Go twins of the kernels.
 _C_FLAGS = "-O3 -g0 -ffp-contract=off"
-_LINK_FLAGS = "-Wl,-z,relro,-z,now -Wl,--build-id=none -Wl,--version-script=capi/exports.map"
+_LINK_FLAGS = "-Wl,-z,relro,-z,now -Wl,--build-id=none"
 
 
 def environment(root, scratch):
@@ -56,6 +56,8 @@ def build(root, target, scratch):
     target.parent.mkdir(parents=True, exist_ok=True)
     # A process may have the old library mapped: it must never see it change.
     fresh = target.with_name(target.name + ".new")
+    # The linker runs elsewhere, hence an absolute path, which may hold spaces.
+    visible = f"'-Wl,--version-script={Path(root).absolute() / 'capi' / 'exports.map'}'"
     command = [
         toolchain.require_go(),
         "build",
@@ -63,7 +65,7 @@ def build(root, target, scratch):
         "-trimpath",
         "-buildvcs=false",
         "-ldflags",
-        f"-s -w -buildid= -extldflags '{_LINK_FLAGS}'",
+        f'-s -w -buildid= -extldflags "{_LINK_FLAGS} {visible}"',
         "-o",
         str(fresh),
         "./capi",

@@ -33,6 +33,20 @@ class MissingTool(SystemExit):
         super().__init__("infeed: " + sentence)
 
 
+def missing_requirements():
+    """Return what an installer must fetch from PyPI before the build; raise `MissingTool` for what it cannot."""
+    check_platform()
+    require_cc()
+    return [] if find_go() else [GO_REQUIREMENT]
+
+
+def require_all():
+    """Raise `MissingTool` unless the library can be built here and now."""
+    check_platform()
+    require_cc()
+    require_go()
+
+
 def check_platform():
     """Raise `MissingTool` where the library cannot be built at all."""
     here = (sys.platform, platform.machine())
