@@ -77,9 +77,6 @@ func (p *Pool) Close(grace time.Duration) {
 	if p.processes != nil {
 		p.processes.stop(grace)
 	}
-	if p.processes != nil {
-		p.processes.stop(grace)
-	}
 	p.group.Wait()
 	if p.processes != nil {
 		p.processes.free()

@@ -1,0 +1,44 @@
+"""infeed: the input pipeline for training loops that never loses its place.
+
+Importing this package starts no thread and no process and does not load the
+engine; names are loaded when they are first used.
+"""
+
+__version__ = "0.1.0"
+
+_PLACES = {
+    "PyDataset": "_pydataset",
+    "Error": "_errors",
+    "InvalidArgumentError": "_errors",
+    "NotFoundError": "_errors",
+    "AlreadyExistsError": "_errors",
+    "DataLossError": "_errors",
+    "StateMismatchError": "_errors",
+    "ResourceExhaustedError": "_errors",
+    "WorkerError": "_errors",
+    "TimeoutError": "_errors",
+    "ForkedProcessError": "_errors",
+    "CancelledError": "_errors",
+    "UnimplementedError": "_errors",
+    "InternalError": "_errors",
+    "Dataset": "_dataset",
+    "TensorSpec": "_spec",
+    "INFINITE_CARDINALITY": "_dataset",
+    "UNKNOWN_CARDINALITY": "_dataset",
+}
+
+__all__ = sorted(_PLACES)
+
+
+def __getattr__(name):
+    import importlib
+
+    if name not in _PLACES:
+        raise AttributeError(f"module 'infeed' has no attribute {name!r}")
+    value = getattr(importlib.import_module("." + _PLACES[name], __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted(set(globals()) | set(_PLACES))

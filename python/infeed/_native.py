@@ -1,0 +1,274 @@
+"""libinfeed.so by ctypes: loading it, calling it, and lending its memory.
+
+The contract of every call is in capi/infeed.h. Nothing here runs at import but
+definitions; `library()` loads the engine.
+"""
+
+import atexit
+import ctypes
+import json
+import os
+import resource
+import threading
+import weakref
+
+from infeed import _errors
+
+ABI_VERSION = 0x00010000
+
+OK = 0
+TIMEOUT = 1
+INTERRUPTED = 2
+END = 3
+RAISED = 4
+
+PATH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "libinfeed.so")
+
+# How long one wait lasts before Python's signal handlers get their turn, should a
+# signal have gone to another thread. A signal to the waiting one ends it at once.
+SLICE_MS = 100
+
+
+class Entry(ctypes.Structure):
+    """infeed_entry: one finished batch."""
+
+    _fields_ = [
+        ("position", ctypes.c_int64), ("index", ctypes.c_int64), ("job", ctypes.c_uint64),
+        ("slot", ctypes.c_uint64), ("address", ctypes.c_uint64), ("bytes", ctypes.c_uint64),
+        ("meta_offset", ctypes.c_uint64), ("meta_bytes", ctypes.c_uint32), ("status", ctypes.c_int32),
+    ]
+
+
+class CallStruct(ctypes.Structure):
+    """infeed_call."""
+
+    _fields_ = [
+        ("size", ctypes.c_uint32), ("version", ctypes.c_uint32), ("handle", ctypes.c_uint64),
+        ("arg", ctypes.c_int64 * 8), ("data", ctypes.c_uint64), ("data_bytes", ctypes.c_uint64),
+        ("out", ctypes.c_int64 * 8), ("entry", Entry), ("timeout_ms", ctypes.c_int32),
+        ("text_bytes", ctypes.c_uint32), ("text", ctypes.c_char * 8192),
+    ]
+
+
+class Call:
+    """One infeed_call, to be used by one thread at a time."""
+
+    def __init__(self, handle=0):
+        self.struct = CallStruct(size=ctypes.sizeof(CallStruct), version=ABI_VERSION, handle=handle)
+        self.address = ctypes.addressof(self.struct)
+        self.struct.timeout_ms = SLICE_MS
+
+    def __call__(self, name, data=None, args=()):
+        """Makes a call that does not wait for batches; raises what it fails with."""
+        s = self.struct
+        keep = None
+        if data is not None:
+            keep = json.dumps(data).encode()
+            s.data, s.data_bytes = ctypes.cast(keep, ctypes.c_void_p).value, len(keep)
+        for i, a in enumerate(args):
+            s.arg[i] = a
+        status = getattr(library(), "infeed_" + name)(self.address)
+        if data is not None:
+            s.data, s.data_bytes = 0, 0
+        if status < 0:
+            raise self.error(status)
+        return status
+
+    def text(self):
+        return ctypes.string_at(self.address + CallStruct.text.offset, self.struct.text_bytes).decode(errors="replace")
+
+    def error(self, status):
+        return _errors.from_status(status, self.text())
+
+
+class _Library:
+    """The loaded library: functions that release the GIL, and `quick` ones that do not block and keep it."""
+
+    def __init__(self):
+        limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+        try:
+            slow = ctypes.CDLL(PATH)
+        except OSError as e:
+            raise ImportError(_load_hint(e)) from e
+        quick = ctypes.PyDLL(PATH)
+        self.slow, self.quick = slow, quick
+        if slow.infeed_abi_version() >> 16 != ABI_VERSION >> 16:
+            raise ImportError(f"{PATH} has another ABI than this package; reinstall infeed")
+        self.release = quick.infeed_release
+        self.release.argtypes, self.release.restype = [ctypes.c_uint64], None
+        self._set_up()
+        # The Go runtime raises the limit on open files for the whole process.
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+
+    def __getattr__(self, name):
+        """`infeed_x`: that call, without the GIL. `quick_x`: the same with it, for calls that never block."""
+        if name.startswith("quick_"):
+            function = getattr(self.quick, "infeed_" + name[len("quick_"):])
+        elif name.startswith("infeed_"):
+            function = getattr(self.slow, name)
+        else:
+            raise AttributeError(name)
+        function.argtypes, function.restype = [ctypes.c_void_p], ctypes.c_int32
+        setattr(self, name, function)
+        return function
+
+    def _set_up(self):
+        call = Call()
+        config = json.dumps({"max_procs": (os.cpu_count() or 1) + 2, "gc_percent": 200}).encode()
+        call.struct.data, call.struct.data_bytes = ctypes.cast(config, ctypes.c_void_p).value, len(config)
+        status = self.infeed_setup(call.address)
+        if status < 0:
+            raise call.error(status)
+
+
+def _load_hint(error):
+    text = str(error)
+    if not os.path.exists(PATH):
+        return f"{PATH} is missing: infeed was not built; install it with 'pip install .' in its source folder"
+    if "static TLS" in text:
+        return f"{text}; import infeed before other libraries, or set GLIBC_TUNABLES=glibc.rtld.optional_static_tls=8192"
+    if "initial-exec" in text or "musl" in text:
+        return f"{text}; infeed needs glibc, musl systems such as Alpine cannot load it"
+    return text
+
+
+_lock = threading.Lock()
+_library = None
+_exiting = False
+_forked = False
+_open = weakref.WeakSet()
+
+
+def library():
+    """The library, loaded and set up at the first call."""
+    global _library
+    if _library is None:
+        with _lock:
+            if _library is None:
+                loaded = _Library()
+                atexit.register(_at_exit)
+                _library = loaded
+    return _library
+
+
+def loaded():
+    return _library is not None
+
+
+def close_at_exit(thing):
+    """Has thing.close() called when the interpreter ends, unless thing is gone by then."""
+    _open.add(thing)
+
+
+def exiting():
+    """True once the interpreter has begun to end: waits must give up."""
+    return _exiting or not threading.main_thread().is_alive()
+
+
+def _at_exit():
+    global _exiting
+    _exiting = True
+    for thing in list(_open):
+        thing.close()
+
+
+def _after_fork():
+    global _open, _lock, _forked
+    _open, _lock = weakref.WeakSet(), threading.Lock()
+    _forked = _library is not None
+
+
+def check_fork():
+    """Raises ForkedProcessError where the engine was loaded before this process was forked.
+
+    For use before a lock is taken, which another thread may have held at the fork.
+    """
+    if _forked:
+        call = Call()
+        raise call.error(library().infeed_about(call.address))
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
+def about():
+    """What the library says about itself, as a dict."""
+    call = Call()
+    call("about")
+    return json.loads(call.text())
+
+
+def alive():
+    """Counts of what is alive in the engine: goroutines, mapped bytes, objects, handles."""
+    call = Call()
+    call("alive")
+    return json.loads(call.text())
+
+
+def checksum(view):
+    """A 64-bit checksum of the bytes of a contiguous memoryview."""
+    import numpy as np
+
+    flat = np.frombuffer(view, np.uint8)
+    call = Call()
+    call.struct.data, call.struct.data_bytes = flat.ctypes.data, flat.nbytes
+    status = library().infeed_checksum(call.address)
+    if status < 0:
+        raise call.error(status)
+    return call.struct.out[0]
+
+
+def order(length, seed, pass_, start, count):
+    """Places [start, start+count) of the order of a pass over `length` batches, as int64[count]."""
+    import numpy as np
+
+    out = np.empty(count, np.int64)
+    call = Call()
+    s = call.struct
+    s.data, s.data_bytes = out.ctypes.data, out.nbytes
+    s.arg[0], s.arg[1], s.arg[2], s.arg[3] = length, pass_, start, count
+    s.out[0] = signed(seed)
+    status = library().infeed_order(call.address)
+    if status < 0:
+        raise call.error(status)
+    return out
+
+
+def signed(value):
+    """The int64 with the bits of a uint64."""
+    return value - (1 << 64) if value >= 1 << 63 else value
+
+
+class _Lease(ctypes.Array):
+    """Memory of a slot; the slot is given back when nothing refers to this object any more."""
+
+    _type_ = ctypes.c_char
+    _length_ = 0
+    slot = 0
+
+    def __del__(self, _loaded=loaded):
+        if self.slot and _loaded is not None and _library is not None:
+            _library.release(self.slot)
+            if self.count is not None:
+                self.count[0] -= 1
+
+
+_lease_types = {}
+
+
+def lease(entry_address, nbytes, slot, count=None):
+    """The memory of a lent slot, as a writable buffer that owns the loan.
+
+    count: a list whose first number says how many leases of a dataset exist.
+    """
+    kind = _lease_types.get(nbytes)
+    if kind is None:
+        kind = type("Lease", (_Lease,), {"_length_": nbytes})
+        if len(_lease_types) > 1000:
+            _lease_types.clear()
+        _lease_types[nbytes] = kind
+    owner = kind.from_address(entry_address)
+    owner.slot, owner.count = slot, count
+    if count is not None:
+        count[0] += 1
+    return owner

@@ -1,0 +1,162 @@
+"""Pools: the workers of one dataset, from its first batch until it is closed or collected."""
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+import threading
+
+from infeed import _context, _native, _payload
+from infeed._errors import ForkedProcessError
+from infeed._walk import ProcessWalk, ThreadWalk, run_job
+
+# Milliseconds that worker processes get to end by themselves.
+GRACE_MS = 300
+
+
+class Pool:
+    """What threads and processes have in common: the engine's handle and its end."""
+
+    def __init__(self, options):
+        self.call = _native.Call()
+        self.lock = threading.RLock()
+        self.call("feed_open", options)
+        self.handle = self.call.struct.handle
+        _native.close_at_exit(self)
+
+    def close(self):
+        handle, self.handle = self.handle, 0
+        if handle:
+            call = _native.Call(handle)
+            try:
+                call("close", args=(GRACE_MS,))
+            except ForkedProcessError:  # there is nothing to close in a fork
+                pass
+
+    def __del__(self):
+        if getattr(self, "handle", 0):
+            self.close()
+
+
+class ThreadPool(Pool):
+    """Worker threads. They refer to the dataset only while they make a batch, so that it can be collected."""
+
+    def __init__(self, dataset_ref, workers, queue):
+        self.results = {}
+        super().__init__({"workers": workers, "queue": queue})
+        self.threads = [
+            threading.Thread(target=_work, args=(self.handle, dataset_ref, self.results, self.lock, n),
+                             name=f"infeed-worker-{n}", daemon=True)
+            for n in range(workers)]
+        for t in self.threads:
+            t.start()
+
+    def walk(self, options, timeout):
+        return ThreadWalk(self, options, timeout)
+
+    def refresh(self, dataset):
+        """True when batches made ahead may be stale: threads see every change, but cannot tell."""
+        return True
+
+    def close(self):
+        super().close()
+        me = threading.current_thread()
+        for t in getattr(self, "threads", ()):
+            if t is not me:
+                # One that is in the user's code ends when that returns.
+                t.join(1.0 if not _native.exiting() else 0.1)
+
+
+def _work(handle, dataset_ref, results, lock, number):
+    """A worker thread: makes the batches that the engine names until the pool is closed."""
+    call = _native.Call(handle)
+    s = call.struct
+    s.timeout_ms = 60_000
+    s.arg[0] = threading.get_ident()
+    library = _native.library()
+    quick, wait, address = library.quick_try_job, library.infeed_job, call.address
+    last = None
+    while True:
+        status = quick(address)
+        if last is not None and not s.arg[1]:
+            if s.arg[2]:
+                last[0].pop(last[1], None)
+            last = None
+        if status == _native.TIMEOUT:
+            status = wait(address)
+        if status < 0:
+            return
+        if status != _native.OK:
+            continue
+        job, walk, index, pass_, epoch, seed = s.out[0], s.out[1], s.out[2], s.out[3], s.out[4], s.out[5]
+        with lock:
+            mine = results.get(walk)
+        dataset = dataset_ref()
+        if dataset is None:
+            return
+        try:
+            outcome = False, run_job(dataset, _context.Job(dataset, seed & _context.MASK, pass_, epoch, index),
+                                     f"worker thread {number}")
+        except BaseException as e:
+            outcome = True, e
+        dataset = None
+        if mine is not None:
+            mine[job] = outcome
+        outcome = None
+        s.arg[1], s.arg[2] = job, 0
+        last = (mine if mine is not None else {}), job
+
+
+class ProcessPool(Pool):
+    """Worker processes, started by exec."""
+
+    def __init__(self, dataset, workers, queue):
+        self.sender = _payload.Sender()
+        update = self.sender.update(dataset)  # says what cannot be pickled before any worker starts
+        self.lent = [0]
+        self.max_lent = 2 * max(queue, workers)
+        parameters = pickle.dumps({"argv": list(sys.argv)})
+        init = os.memfd_create("infeed-init", os.MFD_CLOEXEC)
+        null = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.write(init, parameters)
+            super().__init__({"workers": workers, "queue": queue, "process": {
+                "argv": _command(), "env": [f"{k}={v}" for k, v in os.environ.items()], "dir": os.getcwd(),
+                "stdin": null, "init": init, "init_bytes": len(parameters)}})
+        finally:
+            os.close(init)
+            os.close(null)
+        self._send(update)
+
+    def _send(self, update):
+        listing, fd = update
+        try:
+            self.call("feed_dataset", listing)
+        finally:
+            os.close(fd)
+
+    def refresh(self, dataset):
+        """Sends the dataset again if it changed; True then."""
+        with self.lock:
+            update = self.sender.update(dataset)
+            if update is None:
+                return False
+            self._send(update)
+            return True
+
+    def walk(self, options, timeout):
+        with self.lock:
+            return ProcessWalk(self, options, timeout)
+
+
+def _command():
+    if not sys.executable:
+        raise RuntimeError("sys.executable is empty, so worker processes cannot be started; use threads "
+                           "(use_multiprocessing=False)")
+    here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    path = [os.path.abspath(p) if p else os.getcwd() for p in sys.path]
+    start = ("import sys, json; sys.path[:] = json.loads(sys.argv[1]); "
+             "from infeed._worker import main; main()")
+    flags = subprocess._args_from_interpreter_flags()
+    return [sys.executable, *flags, "-c", start, json.dumps(path if here in path else [*path, here])]

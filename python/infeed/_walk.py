@@ -1,0 +1,234 @@
+"""Walks: one consumer's way through the batches of a dataset, in three modes.
+
+An `InlineWalk` makes each batch when it is asked for, in the caller's thread. The
+other two take finished batches from a pool of the engine: `ThreadWalk` as Python
+objects that worker threads left for it, `ProcessWalk` out of shared memory. A walk
+is used by one thread at a time; its callers see to that.
+"""
+
+import pickle
+import sys
+import time
+import traceback
+import warnings
+
+from infeed import _batch, _context, _native
+from infeed._errors import CancelledError, ForkedProcessError, TimeoutError, WorkerError
+
+WARN_AFTER = 60.0
+
+
+def note(error, index, pass_, who):
+    """Adds to an exception which batch it came from."""
+    text = f"infeed: while making batch {index} of pass {pass_}, by {who}"
+    if hasattr(error, "add_note"):
+        error.add_note(text)
+    elif error.__cause__ is None:  # Python 3.10
+        error.__cause__ = _Origin(text)
+    return error
+
+
+class _Origin(Exception):
+    """Carries text about where an exception came from into its printed chain."""
+
+    def __str__(self):
+        return "\n" + self.args[0]
+
+
+def run_job(dataset, job, who):
+    """The batch of a job, checked; exceptions leave with a note."""
+    try:
+        with job:
+            batch = dataset[job.index]
+        _batch.check(batch, job.index)
+        return batch
+    except StopIteration as e:
+        # It would end the caller's loop in silence.
+        raise note(RuntimeError("__getitem__ raised StopIteration"), job.index, job.pass_, who) from e
+    except BaseException as e:
+        note(e, job.index, job.pass_, who)
+        raise
+
+
+class InlineWalk:
+    """Makes batches in the caller's thread."""
+
+    AHEAD = 1024
+
+    def __init__(self, dataset, options):
+        self.dataset, self.options = dataset, options
+        self.position = options["start"]
+        self.order, self.first = (), 0
+
+    def next(self):
+        o = self.options
+        if 0 <= o["length"] <= self.position:
+            raise StopIteration
+        index = self._index()
+        self.position += 1
+        job = _context.Job(self.dataset, o["seed"], o["pass"], o["epoch"], index)
+        return run_job(self.dataset, job, "the caller's thread")
+
+    def _index(self):
+        o = self.options
+        if not o["shuffle"] or o["length"] < 0:
+            return self.position
+        if not self.first <= self.position < self.first + len(self.order):
+            count = min(self.AHEAD, o["length"] - self.position)
+            self.order = _native.order(o["length"], o["seed"], o["pass"], self.position, count).tolist()
+            self.first = self.position
+        return self.order[self.position - self.first]
+
+    def invalidate(self):
+        pass
+
+    def close(self):
+        self.options = {**self.options, "length": 0}
+
+
+class PoolWalk:
+    """Takes batches that a pool made."""
+
+    handle = 0
+    number = None
+
+    def __init__(self, pool, options, timeout):
+        self.pool, self.options, self.timeout = pool, options, timeout
+        pool.call("walk_open", options)
+        handle, self.number = pool.call.struct.out[0] & _context.MASK, pool.call.struct.out[1]
+        self.call = _native.Call(handle)
+        self.handle = handle
+        library = _native.library()
+        self._try, self._address, self._entry = library.quick_try_next, self.call.address, self.call.struct.entry
+
+    def next(self):
+        status = self._try(self._address)
+        if status:
+            if status == _native.TIMEOUT:
+                status = self._wait()
+            if status == _native.END:
+                raise StopIteration
+            if status < 0:
+                raise self._failure(status)
+        if self._entry.status < 0:
+            raise self._failure(self._entry.status)
+        return self.deliver(self._entry)
+
+    def _wait(self):
+        """Waits for a batch, so that signals are taken and nothing hangs in silence."""
+        wait = _native.library().infeed_next
+        start = time.monotonic()
+        warned = False
+        while True:
+            status = wait(self._address)
+            if status not in (_native.TIMEOUT, _native.INTERRUPTED):
+                return status
+            if _native.exiting():
+                raise CancelledError("the interpreter is shutting down")
+            waited = time.monotonic() - start
+            if self.timeout is not None and waited >= self.timeout:
+                raise TimeoutError(f"a batch was not ready within timeout={self.timeout} s: {self.stuck()}")
+            if self.timeout is None and waited >= WARN_AFTER and not warned:
+                warned = True
+                warnings.warn(f"infeed has waited {waited:.0f} s for a batch; pass timeout=seconds to have an "
+                              f"error instead: {self.stuck()}", RuntimeWarning, stacklevel=4)
+
+    def stuck(self):
+        """In words, who makes the batch that is waited for, with the stack."""
+        call = _native.Call(self.handle)
+        call("walk_stuck")
+        index, worker, pid, thread = list(call.struct.out)[:4]
+        if pid:
+            return f"worker process {pid} is at batch {index}:\n{call.text()}"
+        if thread:
+            frame = sys._current_frames().get(thread)
+            stack = "".join(traceback.format_stack(frame)) if frame else ""
+            return f"worker thread {thread} is at batch {index}:\n{stack}"
+        return f"batch {index} waits for a worker"
+
+    def _failure(self, status):
+        call = _native.Call(self.handle)
+        call.struct.entry.position = self._entry.position if self._entry.status < 0 else -1
+        text = self.call.text()
+        if -status == WorkerError.kind:
+            call("walk_error")
+            error = WorkerError(call.text())
+            error.index = self._entry.index if self._entry.status < 0 else None
+            exit_ = call.struct.out[0]
+            error.exitcode = exit_ if exit_ < 1 << 20 else None
+            return error
+        return _native.Call().error(status) if not text else self.call.error(status)
+
+    def invalidate(self):
+        _native.Call(self.handle)("walk_invalidate")
+
+    def close(self):
+        if self.handle:
+            call = _native.Call(self.handle)
+            self.handle = 0
+            try:
+                call("close")
+            except ForkedProcessError:  # there is nothing to close in a fork
+                pass
+
+    def __del__(self):
+        self.close()
+
+
+class ThreadWalk(PoolWalk):
+    """Takes batches that worker threads made: Python objects, kept here by job."""
+
+    def __init__(self, pool, options, timeout):
+        self.results = {}
+        # Threads may take the first job before this returns: they wait for the lock.
+        with pool.lock:
+            super().__init__(pool, options, timeout)
+            pool.results[self.number] = self.results
+
+    def deliver(self, entry):
+        failed, batch = self.results.pop(entry.job)
+        if failed:
+            raise batch
+        return batch
+
+    def invalidate(self):
+        super().invalidate()
+        self.results.clear()
+
+    def close(self):
+        super().close()
+        self.pool.results.pop(self.number, None)
+
+
+class ProcessWalk(PoolWalk):
+    """Takes batches that worker processes wrote into shared memory."""
+
+    def deliver(self, entry):
+        nbytes = entry.meta_offset + entry.meta_bytes
+        lent = self.pool.lent
+        raised = entry.status == _native.RAISED
+        memory = _native.lease(entry.address, entry.bytes, entry.slot, lent)
+        if raised:
+            report = pickle.loads(memoryview(memory))
+            raise self._raised(report, entry.index)
+        if nbytes < _batch.COPY_BELOW or lent[0] > self.pool.max_lent:
+            copy = _batch.private_copy(memory, nbytes)
+            del memory
+            return _batch.unpack(copy, entry.meta_offset)
+        return _batch.unpack(memory, entry.meta_offset)
+
+    def _raised(self, report, index):
+        who = f"worker {report['worker']} (process {report['pid']})"
+        error = None
+        if report["exception"] is not None:
+            try:
+                error = pickle.loads(report["exception"])
+            except Exception:
+                error = None
+        if not isinstance(error, BaseException):
+            error = WorkerError(f"batch {index} failed in {who} with an exception that cannot be pickled: "
+                                f"{report['message']}\n{report['text']}")
+            error.index = index
+            return error
+        error.__cause__ = _Origin(f'"""\n{report["text"]}"""')
+        return note(error, index, self.options["pass"], who)
