@@ -1,0 +1,2 @@
+// Package source holds the datasets that have no inputs.
+package source
