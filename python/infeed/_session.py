@@ -1,0 +1,164 @@
+"""What Keras sees instead of the dataset: one object for each adapter that Keras makes.
+
+Keras wraps a PyDataset in an adapter and asks that for batches by index. infeed
+stands in for the dataset there (see `probe`), so that each of fit's training walk,
+validation, evaluate and predict has a session of its own. Keras is told that there
+are no workers and not to shuffle; so the index it asks for is a position, and 0 says
+that a walk begins.
+
+What Keras draws before a training session's first on_epoch_end is only looked at
+(to build the model, for TensorFlow's signature): it is not part of a pass.
+"""
+
+import sys
+import threading
+import warnings
+
+from infeed import _context
+from infeed._errors import InvalidArgumentError
+from infeed._pydataset import engine, length_of, run_hook
+
+
+class Session:
+    """One adapter's way through a dataset."""
+
+    workers = 1
+    use_multiprocessing = False
+
+    def __init__(self, dataset, training, shuffle, seed=None):
+        self.dataset = dataset
+        self.training = training
+        self.shuffle = shuffle
+        self.looking = True
+        self.lock = threading.RLock()
+        self.walk = None
+        self.position = 0
+        self.length = None
+        self.pass_ = None
+        e = engine(dataset)
+        self.max_queue_size = e.queue
+        if e._seed is None and seed is not None:
+            e.seed = seed
+
+    # Hooks hold the lock: drawing waits while they change what is drawn.
+
+    @property
+    def num_batches(self):
+        n = length_of(self.dataset)
+        if n == 0:
+            raise InvalidArgumentError(f"{type(self.dataset).__name__} is empty: it has length 0")
+        return n
+
+    def on_epoch_begin(self):
+        with self.lock:
+            if not self.training:
+                self.looking = False
+            run_hook(self.dataset, "on_epoch_begin")
+
+    def on_epoch_end(self):
+        with self.lock:
+            run_hook(self.dataset, "on_epoch_end")
+            if self.looking:
+                self.looking = False
+                self._drop()
+            elif self.training and self.pass_ is not None and self.position == self.length:
+                engine(self.dataset).end_pass(self.pass_)
+                self.pass_ = None
+
+    def __getitem__(self, position):
+        with self.lock:
+            if self.walk is None or position != self.position or position == 0:
+                self._begin(position)
+            try:
+                batch = self.walk.next()
+            except StopIteration:
+                raise IndexError(f"batch {position} was asked for, but the dataset has {self.length}") from None
+            self.position = position + 1
+            return for_keras(batch)
+
+    def _begin(self, position):
+        self._drop()
+        e = engine(self.dataset)
+        self.length = length_of(self.dataset)
+        if not self.training:
+            pass_ = _context.EVALUATION
+        elif self.looking:
+            pass_ = e.epoch + 1 if e.started else e.epoch
+        elif position == 0 or self.pass_ is None:
+            pass_ = self.pass_ = e.begin_pass()
+        else:
+            pass_ = self.pass_
+        self.position = position
+        self.walk = e.walk(self.dataset, length=self.length, shuffle=self.training and self.shuffle, pass_=pass_,
+                           start=position, look=self.looking)
+
+    def _drop(self):
+        walk, self.walk = self.walk, None
+        if walk is not None:
+            walk.close()
+
+    def __del__(self):
+        if getattr(self, "walk", None) is not None:
+            self.walk.close()
+
+
+def for_keras(batch):
+    """Keras takes dicts, tuples and NumPy arrays; other bare arrays go into a tuple."""
+    if isinstance(batch, (dict, tuple)):
+        return batch
+    return tuple(batch) if isinstance(batch, list) else (batch,)
+
+
+def probe(dataset, frame):
+    """Puts a session in the dataset's place, in the adapter that is being made.
+
+    The one place that depends on how Keras is written. frame is the one that reads
+    `dataset.workers`: if it is the constructor of an adapter of Keras's, its `self`
+    has the dataset as an attribute and its `shuffle` says what fit was told. Which
+    of fit's two adapters it is follows from fit's own frame further up: the
+    training one is made first. Returns the session; None if the reader is not Keras;
+    False, with a warning, if it is, but not as expected.
+    """
+    if not frame.f_globals.get("__name__", "").startswith("keras.") or frame.f_code.co_name != "__init__":
+        return None
+    local = frame.f_locals
+    adapter, shuffle = local.get("self"), local.get("shuffle")
+    names = [k for k, v in getattr(adapter, "__dict__", {}).items() if v is dataset]
+    if not names or not isinstance(shuffle, bool):
+        warnings.warn(
+            "infeed does not recognise how this version of Keras reads a dataset: batches are made without workers and "
+            "in Keras's order; pass shuffle=True or shuffle=False to fit, and report the versions of both", stacklevel=4)
+        return False
+    training = _is_training(frame, shuffle)
+    own = engine(dataset).shuffle
+    session = Session(dataset, training, shuffle if own is None else bool(own), _keras_seed())
+    for name in names:
+        setattr(adapter, name, session)
+    adapter.shuffle = False
+    return session
+
+
+def _is_training(frame, shuffle):
+    """True where the adapter is made for the batches that fit trains on."""
+    up = frame.f_back
+    for _ in range(20):
+        if up is None:
+            break
+        name = up.f_code.co_name
+        if name in ("evaluate", "predict"):
+            return False
+        if name == "fit" and "epochs" in up.f_locals:
+            return "epoch_iterator" not in up.f_locals
+        up = up.f_back
+    return shuffle  # only fit ever shuffles
+
+
+def _keras_seed():
+    """The seed of keras.utils.set_random_seed, if it was called."""
+    module = sys.modules.get("keras.src.utils.rng_utils")
+    read = getattr(module, "get_random_seed", None)
+    return None if read is None else _non_negative(read())
+
+
+def _non_negative(seed):
+    return None if seed is None else seed & _context.MASK
