@@ -16,6 +16,9 @@ const (
 type Definition interface {
 	// Spec describes the elements; a dimension is -1 where they differ.
 	Spec() *spec.Element
+	// Bound describes the largest element there can be: all dimensions are known,
+	// and no element is larger in any.
+	Bound() *spec.Element
 	// Cardinality returns how many elements a pass has, or Infinite.
 	Cardinality() int64
 	// Open returns the elements of one pass. It is cheap: nothing is read.

@@ -44,6 +44,7 @@ func Slices(elements *spec.Element, rows int64, arrays [][]byte) (dataset.Defini
 }
 
 func (s *slices) Spec() *spec.Element                 { return s.spec }
+func (s *slices) Bound() *spec.Element                { return s.spec }
 func (s *slices) Cardinality() int64                  { return s.rows }
 func (s *slices) Open(_ rng.Key) dataset.RandomAccess { return s }
 

@@ -1,7 +1,6 @@
 package transform
 
 import (
-	"slices"
 	"sync"
 
 	"infeed/core/block"
@@ -15,7 +14,7 @@ type batch struct {
 	in            dataset.Definition
 	size          int64
 	dropRemainder bool
-	spec          *spec.Element
+	spec, bound   *spec.Element
 }
 
 // Batch stacks size consecutive elements into one. The last batch has what is
@@ -30,28 +29,18 @@ func Batch(in dataset.Definition, size int64, dropRemainder bool) (dataset.Defin
 	} else {
 		b.spec = in.Spec().Batched(-1)
 	}
-	if _, err := block.NewLayout(known(in.Spec()), size); err != nil {
+	b.bound = in.Bound().Batched(size)
+	if n := in.Cardinality(); n >= 0 && n < size {
+		b.bound = in.Bound().Batched(n)
+	}
+	if _, err := block.NewLayout(b.bound, 1); err != nil {
 		return nil, errs.Wrap(err, errs.InvalidArgument, "batch", "batch_size is %d", size)
 	}
 	return b, nil
 }
 
-// known puts 1 where a dimension differs between elements.
-func known(e *spec.Element) *spec.Element {
-	out := &spec.Element{Structure: e.Structure}
-	for _, c := range e.Components {
-		shape := slices.Clone(c.Shape)
-		for i, d := range shape {
-			if d < 0 {
-				shape[i] = 1
-			}
-		}
-		out.Components = append(out.Components, spec.Component{DType: c.DType, Shape: shape})
-	}
-	return out
-}
-
-func (b *batch) Spec() *spec.Element { return b.spec }
+func (b *batch) Spec() *spec.Element  { return b.spec }
+func (b *batch) Bound() *spec.Element { return b.bound }
 
 func (b *batch) Cardinality() int64 {
 	n := b.in.Cardinality()

@@ -36,8 +36,9 @@ func Repeat(in dataset.Definition, count int64) (dataset.Definition, error) {
 	return r, nil
 }
 
-func (r *repeat) Spec() *spec.Element { return r.in.Spec() }
-func (r *repeat) Cardinality() int64  { return r.n }
+func (r *repeat) Spec() *spec.Element  { return r.in.Spec() }
+func (r *repeat) Bound() *spec.Element { return r.in.Bound() }
+func (r *repeat) Cardinality() int64   { return r.n }
 
 func (r *repeat) Open(pass rng.Key) dataset.RandomAccess {
 	a := &repeated{n: r.in.Cardinality()}

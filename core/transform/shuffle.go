@@ -41,8 +41,9 @@ func Shuffle(in dataset.Definition, o ShuffleOptions) (dataset.Definition, error
 	return &shuffle{in: in, o: o}, nil
 }
 
-func (s *shuffle) Spec() *spec.Element { return s.in.Spec() }
-func (s *shuffle) Cardinality() int64  { return s.in.Cardinality() }
+func (s *shuffle) Spec() *spec.Element  { return s.in.Spec() }
+func (s *shuffle) Bound() *spec.Element { return s.in.Bound() }
+func (s *shuffle) Cardinality() int64   { return s.in.Cardinality() }
 
 func (s *shuffle) Open(pass rng.Key) dataset.RandomAccess {
 	a := &shuffled{in: s.in.Open(pass), key: pass.Derive(s.o.Seed, s.o.Height)}

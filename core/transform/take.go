@@ -54,8 +54,9 @@ func Shard(in dataset.Definition, shards, index int64) (dataset.Definition, erro
 	return &picked{in: in, start: index, step: shards, n: n}, nil
 }
 
-func (p *picked) Spec() *spec.Element { return p.in.Spec() }
-func (p *picked) Cardinality() int64  { return p.n }
+func (p *picked) Spec() *spec.Element  { return p.in.Spec() }
+func (p *picked) Bound() *spec.Element { return p.in.Bound() }
+func (p *picked) Cardinality() int64   { return p.n }
 
 func (p *picked) Open(pass rng.Key) dataset.RandomAccess {
 	return &pickedPass{in: p.in.Open(pass), start: p.start, step: p.step}

@@ -227,7 +227,7 @@ func TestNonsenseIsRefused(t *testing.T) {
 	r, endless := datasettest.Range(10), datasettest.Range(-1)
 	for name, f := range map[string]func() (dataset.Definition, error){
 		"batch_size is 0":    func() (dataset.Definition, error) { return Batch(r, 0, false) },
-		"are too large":      func() (dataset.Definition, error) { return Batch(r, 1<<60, false) },
+		"are too large":      func() (dataset.Definition, error) { return Batch(endless, 1<<60, false) },
 		"count is -2":        func() (dataset.Definition, error) { return Repeat(r, -2) },
 		"can be counted":     func() (dataset.Definition, error) { return Repeat(r, math.MaxInt64/2) },
 		"count is -3":        func() (dataset.Definition, error) { return Take(r, -3) },

@@ -83,7 +83,7 @@ func (c *checker) take(it *dataset.Iterator, size, count int64) []Element {
 		require.NoError(c, err)
 		require.Equal(c, before, run.Start)
 		require.True(c, 1 <= run.Count && run.Count <= min(size, count), "a run of %d of at most %d", run.Count, size)
-		requireFits(c, c.def.Spec(), run.Shapes)
+		requireFits(c, c.def.Spec(), c.def.Bound(), run.Shapes)
 		b := newBlock(c, run.Shapes, int(run.Count))
 		require.NoError(c, run.Fill(b))
 		out = append(out, split(b, run.Shapes)...)
@@ -156,15 +156,16 @@ func (c *checker) compare(access dataset.RandomAccess, i int64) error {
 }
 
 // requireFits fails when an element's shapes are not what the dataset promised.
-func requireFits(t T, promised, got *spec.Element) {
+func requireFits(t T, promised, bound, got *spec.Element) {
 	t.Helper()
 	require.Equal(t, len(promised.Components), len(got.Components))
 	for i, p := range promised.Components {
-		g := got.Components[i]
+		b, g := bound.Components[i], got.Components[i]
 		require.Equal(t, p.DType, g.DType)
 		require.Len(t, g.Shape, len(p.Shape))
 		for d := range p.Shape {
-			require.True(t, p.Shape[d] == g.Shape[d] || p.Shape[d] == -1 && g.Shape[d] >= 0, "%v was promised, %v came", p, g)
+			require.True(t, p.Shape[d] == g.Shape[d] || p.Shape[d] == -1, "%v was promised, %v came", p, g)
+			require.True(t, 0 <= g.Shape[d] && g.Shape[d] <= b.Shape[d], "%v was to be the largest, %v came", b, g)
 		}
 	}
 }

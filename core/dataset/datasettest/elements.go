@@ -94,6 +94,9 @@ func (r Range) Spec() *spec.Element {
 	return &spec.Element{Components: []spec.Component{{DType: spec.DType{Kind: 'i', Size: 8}}}}
 }
 
+// Bound implements dataset.Definition.
+func (r Range) Bound() *spec.Element { return r.Spec() }
+
 // Cardinality implements dataset.Definition.
 func (r Range) Cardinality() int64 { return int64(r) }
 
