@@ -63,6 +63,7 @@ func about(c *call) error {
 		"go":       runtime.Version(),
 		"platform": runtime.GOOS + "/" + runtime.GOARCH,
 		"order":    rng.OrderVersion,
+		"kernels":  kernel.Native(),
 		"codecs":   []string{},
 	})
 }

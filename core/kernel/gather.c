@@ -34,7 +34,7 @@ static void gather_rows(unsigned char *to, const unsigned char *from, int64_t ro
   }
 }
 
-void infeed_gather(void *dst, const void *src, int64_t row, const int64_t *index, int64_t count) {
+void kernel_gather(void *dst, const void *src, int64_t row, const int64_t *index, int64_t count) {
   const unsigned char *from = src;
   switch (row) {
   case 1: GATHER_WORDS(uint8_t); break;

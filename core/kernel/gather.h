@@ -5,6 +5,6 @@
 
 /* Copies count rows of row bytes: row i of dst becomes row index[i] of src. The
  * caller has checked that all of them are there and fit. */
-void infeed_gather(void *dst, const void *src, int64_t row, const int64_t *index, int64_t count);
+void kernel_gather(void *dst, const void *src, int64_t row, const int64_t *index, int64_t count);
 
 #endif

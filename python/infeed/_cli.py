@@ -101,7 +101,7 @@ def _library(problems):
         problems.append(f"{LIBRARY} cannot be used: {err}")
         return found
     abi = _native.library().slow.infeed_abi_version()
-    found.update(abi=f"{abi >> 16}.{abi & 0xFFFF}", go=about["go"], kernels=about.get("kernels", []), codecs=about["codecs"])
+    found.update(abi=f"{abi >> 16}.{abi & 0xFFFF}", go=about["go"], kernels=about["kernels"], codecs=about["codecs"])
     return found
 
 
