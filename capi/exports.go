@@ -15,6 +15,7 @@ import (
 
 	"infeed/core/arena"
 	"infeed/core/errs"
+	"infeed/core/kernel"
 	"infeed/core/par"
 	"infeed/core/rng"
 )
