@@ -36,6 +36,7 @@ def test_findings_are_true():
     assert found["library"]["path"] == str(PACKAGE / "libinfeed.so")
     assert found["library"]["abi"] == "1.0"
     assert found["library"]["go"].startswith("go1.")
+    assert "gather" in found["library"]["kernels"]
     assert found["system"]["cores"] == len(os.sched_getaffinity(0))
     assert found["system"]["glibc"] == os.confstr("CS_GNU_LIBC_VERSION").split()[1]
     assert found["problems"] == []
