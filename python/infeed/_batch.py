@@ -8,6 +8,8 @@ where the pickle (protocol 5) has the structure and the arrays out of band. Arra
 begin at multiples of 64 bytes.
 """
 
+import functools
+import io
 import mmap
 import os
 import pickle
@@ -42,20 +44,21 @@ def check(batch, index):
 
 
 class Allocator:
-    """Hands out aligned parts of a slot; `empty` is what the dataset's `empty` calls while a batch is made."""
+    """Hands out aligned parts of a slot; `empty` is what the dataset's `empty` calls while a batch is made.
 
-    def __init__(self, memory):
-        import numpy as np
+    memory: the slot as np.uint8 array; address: where it lies. Without, there is no room.
+    """
 
-        self.memory = np.frombuffer(memory, np.uint8) if memory is not None else np.empty(0, np.uint8)
-        self.address = self.memory.__array_interface__["data"][0]
+    def __init__(self, memory=None, address=0):
+        self.memory, self.address = memory, address
+        self.size = 0 if memory is None else memory.nbytes
         self.top = 0
         self.given = []
 
     def place(self, nbytes):
         """The offset of a fresh part, or None where there is no room."""
         start = (self.top + ALIGN - 1) // ALIGN * ALIGN
-        if start + nbytes > self.memory.nbytes:
+        if start + nbytes > self.size:
             return None
         self.top = start + nbytes
         return start
@@ -80,7 +83,7 @@ class Allocator:
     def offset_of(self, address, nbytes):
         """Where in the slot memory at `address` lies; None if it is not in it."""
         at = address - self.address
-        return at if 0 <= at and at + nbytes <= self.memory.nbytes else None
+        return at if 0 <= at and at + nbytes <= self.size else None
 
     def kept(self):
         """True if an array from `empty` is still referred to."""
@@ -145,40 +148,86 @@ def _jax_array(array):
     return jax.numpy.asarray(array)
 
 
+def _plain(batch):
+    """The arrays of a flat tuple, list or dict of ordinary arrays, and a key for its structure; else None.
+
+    All batches with the same key have the same pickle, since arrays are out of band.
+    """
+    kind = type(batch)
+    if kind is dict:
+        names, leaves = tuple(batch), list(batch.values())
+    elif kind is tuple or kind is list:
+        names, leaves = None, batch
+    else:
+        return None
+    key = [kind, names]
+    for a in leaves:
+        # Small structured or object dtypes have no kind in "biufc": they take the long way.
+        if type(a) is not _ndarray() or a.dtype.kind not in "biufc" or not a.flags.c_contiguous or not a.size:
+            return None
+        key.append(a.shape)
+        key.append(a.dtype.str)
+    return leaves, tuple(key)
+
+
+@functools.cache
+def _ndarray():
+    import numpy as np
+
+    return np.ndarray
+
+
+_pickles = {}
+
+
+def _pickle(batch, allocator):
+    """(pickle of the structure, arrays as flat np.uint8 views, in its order)."""
+    import numpy as np
+
+    plain = _plain(batch)
+    if plain is not None:
+        known = _pickles.get(plain[1])
+        if known is not None:
+            return known, [a.reshape(-1).view(np.uint8) for a in plain[0]]
+    stream, buffers = io.BytesIO(), []
+    _Pickler(stream, buffers, allocator).dump(batch)
+    pickled = stream.getvalue()
+    if plain is not None and len(buffers) == len(plain[0]):
+        if len(_pickles) >= 256:
+            _pickles.clear()
+        _pickles[plain[1]] = pickled
+    return pickled, [np.frombuffer(b.raw(), np.uint8) if b.raw().nbytes else np.empty(0, np.uint8) for b in buffers]
+
+
 def pack(batch, allocator):
     """Writes batch into the allocator's slot.
 
     Returns (offset of the description, its bytes, bytes in all, None), or, where
     the slot is too small, the same with the descriptor of a memfd that has it all.
     """
-    import io
-
     import numpy as np
 
-    stream, buffers = io.BytesIO(), []
-    _Pickler(stream, buffers, allocator).dump(batch)
-    pickled = stream.getbuffer()
-    arrays = [np.frombuffer(b.raw(), np.uint8) if b.raw().nbytes else np.empty(0, np.uint8) for b in buffers]
+    pickled, arrays = _pickle(batch, allocator)
     table, copies, end = [], [], allocator.top
     for a in arrays:
-        at = allocator.offset_of(a.__array_interface__["data"][0], a.nbytes) if a.nbytes else 0
+        at = allocator.offset_of(a.__array_interface__["data"][0], a.nbytes) if a.nbytes and allocator.top else None
         if at is None:
             at = (end + ALIGN - 1) // ALIGN * ALIGN
             end = at + a.nbytes
             copies.append((at, a))
-        table.append((at, a.nbytes))
+        table.append(at)
+        table.append(a.nbytes)
     meta = (end + 7) // 8 * 8
-    head = struct.pack(f"<II{2 * len(table)}Q", len(table), len(pickled), *(v for row in table for v in row))
-    total = meta + len(head) + len(pickled)
+    description = struct.pack(f"<II{len(table)}Q", len(arrays), len(pickled), *table) + pickled
+    total = meta + len(description)
     memory, fd = allocator.memory, None
-    if total > memory.nbytes:
+    if total > allocator.size:
         fd, memory = _own_memory(total)
-        copies = list(zip((at for at, _ in table), arrays))
+        copies = list(zip(table[::2], arrays))
     for at, a in copies:
         memory[at:at + a.nbytes] = a
-    memory[meta:meta + len(head)] = np.frombuffer(head, np.uint8)
-    memory[meta + len(head):total] = np.frombuffer(pickled, np.uint8)
-    return meta, total - meta, total, fd
+    memory[meta:total] = np.frombuffer(description, np.uint8)
+    return meta, len(description), total, fd
 
 
 def _own_memory(nbytes):
@@ -189,22 +238,25 @@ def _own_memory(nbytes):
     return fd, np.frombuffer(mmap.mmap(fd, nbytes), np.uint8)
 
 
+_recipes = {}
+
+
 def unpack(memory, meta):
     """The batch whose description begins at `meta` of a writable buffer; its arrays are views of it."""
     view = memoryview(memory).cast("B")
     count, size = struct.unpack_from("<II", view, meta)
     table = struct.unpack_from(f"<{2 * count}Q", view, meta + 8)
     at = meta + 8 + 16 * count
-    buffers = [view[table[i]:table[i] + table[i + 1]] for i in range(0, 2 * count, 2)]
-    return pickle.loads(view[at:at + size], buffers=buffers)
-
-
-def private_copy(memory, nbytes):
-    """The first bytes of a buffer, copied into aligned memory that belongs to the caller."""
-    import numpy as np
-
-    spare = np.empty(nbytes + ALIGN, np.uint8)
-    skip = -spare.__array_interface__["data"][0] % ALIGN
-    out = spare[skip:skip + nbytes]
-    out[:] = np.frombuffer(memory, np.uint8, nbytes)
-    return out
+    pickled = bytes(view[at:at + size])
+    recipe = _recipes.get(pickled)
+    if recipe is not None:
+        kind, names, arrays = recipe
+        made = [_ndarray()(shape, dtype, memory, table[2 * i]) for i, (shape, dtype) in enumerate(arrays)]
+        return dict(zip(names, made)) if kind is dict else kind(made)
+    batch = pickle.loads(pickled, buffers=[view[table[i]:table[i] + table[i + 1]] for i in range(0, 2 * count, 2)])
+    plain = _plain(batch)
+    if plain is not None and len(plain[0]) == count:
+        if len(_recipes) >= 256:
+            _recipes.clear()
+        _recipes[pickled] = type(batch), plain[1][1], [(a.shape, a.dtype) for a in plain[0]]
+    return batch

@@ -212,9 +212,7 @@ class ProcessWalk(PoolWalk):
             report = pickle.loads(memoryview(memory))
             raise self._raised(report, entry.index)
         if nbytes < _batch.COPY_BELOW or lent[0] > self.pool.max_lent:
-            copy = _batch.private_copy(memory, nbytes)
-            del memory
-            return _batch.unpack(copy, entry.meta_offset)
+            memory = bytearray(memoryview(memory)[:nbytes])  # the slot goes back at once
         return _batch.unpack(memory, entry.meta_offset)
 
     def _raised(self, report, index):

@@ -20,6 +20,8 @@ READY, DONE, ELSEWHERE, UNUSABLE = range(16, 20)
 RAISED = 4
 STACK_SIGNAL = 40
 MESSAGE = struct.Struct("<IiQqqqQIIQ")
+INT = struct.Struct("i")
+RIGHTS = socket.CMSG_SPACE(INT.size)
 MAP_NORESERVE = 0x4000
 
 
@@ -47,9 +49,10 @@ class Worker:
 
     def run(self):
         while True:
-            data, fds, _, _ = socket.recv_fds(self.sock, MESSAGE.size, 1)
+            data, rights, _, _ = self.sock.recvmsg(MESSAGE.size, RIGHTS)
             if len(data) < MESSAGE.size:
                 return
+            fds = [INT.unpack(r[2])[0] for r in rights]
             kind, status, job, index, pass_, epoch, seed, segment, slot, nbytes = MESSAGE.unpack(data)
             if kind == JOB:
                 self.make(job, index, pass_, epoch, seed, segment, slot, nbytes)
@@ -58,8 +61,7 @@ class Worker:
             elif kind == PAYLOAD:
                 self.payloads[job] = private_map(fds[0], nbytes)
             elif kind == SEGMENT:
-                self.segments[segment] = mmap.mmap(fds[0], slot * nbytes), nbytes
-                os.close(fds[0])
+                self.segments[segment] = map_slots(fds[0], slot, nbytes)
             elif kind == FORGET:
                 # Memory that a dataset still refers to stays mapped until it does not.
                 if status == PAYLOAD:
@@ -100,11 +102,7 @@ class Worker:
         self.sock.send(encode(READY))
 
     def make(self, job, index, pass_, epoch, seed, segment, slot, nbytes):
-        memory = None
-        if nbytes:
-            mapped, size = self.segments[segment]
-            memory = memoryview(mapped)[slot * size:(slot + 1) * size]
-        allocator = _batch.Allocator(memory)
+        allocator = _batch.Allocator(*self.segments[segment][slot]) if nbytes else _batch.Allocator()
         try:
             self.seed(seed, pass_, index)
             with _context.Job(self.dataset, seed, pass_, epoch, index, allocator.empty):
@@ -168,6 +166,18 @@ def pickle_exception(error):
         return data
     except BaseException:
         return None
+
+
+def map_slots(fd, slots, nbytes):
+    """(np.uint8 array, address) of every slot of a segment."""
+    import numpy as np
+
+    try:
+        whole = np.frombuffer(mmap.mmap(fd, slots * nbytes), np.uint8)
+    finally:
+        os.close(fd)
+    address = whole.__array_interface__["data"][0]
+    return [(whole[i * nbytes:(i + 1) * nbytes], address + i * nbytes) for i in range(slots)]
 
 
 def private_map(fd, nbytes):
