@@ -58,7 +58,7 @@ $(DONE)/venv:
 
 $(DONE)/tools: $(DONE)/venv build_backend/infeed_build/toolchain.py
 	$(PIP) install 'setuptools>=77'
-	needed=$$($(BUILD) requirements) || exit 1; \
+	@needed=$$($(BUILD) requirements) || exit 1; \
 	test -z "$$needed" || $(PIP) install "$$needed" || \
 	{ echo "infeed: $$needed cannot be had from the package index: install Go 1.26 or newer yourself." >&2; exit 1; }
 	@touch $@
