@@ -1,5 +1,7 @@
 package arena
 
+import "unsafe"
+
 // Slot is a slot that its holder is filling.
 type Slot struct {
 	Ref     uint64 // generation<<32 | number
@@ -74,6 +76,16 @@ func Release(ref uint64) bool {
 		}
 		return true
 	}
+}
+
+// Memory returns the memory of a slot that the caller was lent, until Release.
+func Memory(ref uint64) []byte {
+	rec := record(ref)
+	if rec == nil {
+		return nil
+	}
+	// The address is of mapped memory, which the collector does not move.
+	return unsafe.Slice(*(**byte)(unsafe.Pointer(&rec.address)), rec.bytes)
 }
 
 // Address returns where a slot lies in this process and how large it is.
