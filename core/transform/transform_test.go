@@ -107,6 +107,8 @@ func TestBatch(t *testing.T) {
 	require.Equal(t, []int{4, 4}, sizes(t, must(Batch(r, 4, true))))
 	require.Equal(t, "int64[-1]", batched(r, 4).Spec().String())
 	require.Equal(t, "int64[4]", must(Batch(r, 4, true)).Spec().String())
+	require.Equal(t, "int64[4]", batched(r, 4).Bound().String())
+	require.Equal(t, "int64[10]", batched(r, 1<<60).Bound().String())
 	require.Equal(t, []int{8, 2}, sizes(t, batched(must(Batch(r, 2, true)), 4)))
 	require.EqualValues(t, dataset.Infinite, batched(must(Repeat(r, -1)), 4).Cardinality())
 }

@@ -1,0 +1,106 @@
+package pipeline
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"infeed/core/dataset"
+	"infeed/core/errs"
+)
+
+// Op is one operation with its arguments.
+type Op interface {
+	// inputs is how many datasets the operation works on.
+	inputs() int
+	// build returns the dataset that the operation makes of its inputs. height is
+	// how many datasets lie under it.
+	build(inputs []dataset.Definition, height int) (dataset.Definition, error)
+	// text names the operation and its arguments, as they are written in Python.
+	text() string
+}
+
+// Node is an operation and the nodes whose datasets it works on.
+type Node struct {
+	Op     Op
+	Inputs []*Node
+}
+
+// Chain returns the node of the last of ops, each of which works on the one
+// before it.
+func Chain(ops ...Op) *Node {
+	var n *Node
+	for _, op := range ops {
+		next := &Node{Op: op}
+		if n != nil {
+			next.Inputs = []*Node{n}
+		}
+		n = next
+	}
+	return n
+}
+
+// maxDepth bounds how many operations a definition has on one another.
+const maxDepth = 1000
+
+// UnmarshalJSON reads {"op": name, "inputs": [...], and the arguments}.
+func (n *Node) UnmarshalJSON(b []byte) error {
+	var head struct {
+		Op     string            `json:"op"`
+		Inputs []json.RawMessage `json:"inputs"`
+		Args   json.RawMessage   `json:"args"`
+	}
+	if err := strictly(b, &head); err != nil {
+		return errs.Wrap(err, errs.InvalidArgument, "definition", "cannot read %.80s", b)
+	}
+	make, known := ops[head.Op]
+	if !known {
+		return errs.New(errs.InvalidArgument, "definition", "there is no operation %q", head.Op)
+	}
+	n.Op = make()
+	if err := strictly(head.Args, n.Op); err != nil {
+		return errs.Wrap(err, errs.InvalidArgument, "definition", "the arguments of %s", head.Op)
+	}
+	for _, input := range head.Inputs {
+		child := &Node{}
+		if err := child.UnmarshalJSON(input); err != nil {
+			return err
+		}
+		n.Inputs = append(n.Inputs, child)
+	}
+	return nil
+}
+
+func strictly(b []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	return d.Decode(into)
+}
+
+// build returns the dataset of a tree and its height.
+func (n *Node) build(depth int) (dataset.Definition, int, error) {
+	if depth > maxDepth {
+		return nil, 0, errs.New(errs.InvalidArgument, "definition", "more than %d operations on one another", maxDepth)
+	}
+	if len(n.Inputs) != n.Op.inputs() {
+		return nil, 0, errs.New(errs.InvalidArgument, "definition", "%s works on %d datasets; %d were given", n.Op.text(), n.Op.inputs(), len(n.Inputs))
+	}
+	var inputs []dataset.Definition
+	height := 0
+	for _, input := range n.Inputs {
+		d, h, err := input.build(depth + 1)
+		if err != nil {
+			return nil, 0, err
+		}
+		inputs, height = append(inputs, d), max(height, h+1)
+	}
+	d, err := n.Op.build(inputs, height)
+	return d, height, err
+}
+
+// visit calls f for every node, inputs first.
+func (n *Node) visit(f func(*Node)) {
+	for _, input := range n.Inputs {
+		input.visit(f)
+	}
+	f(n)
+}

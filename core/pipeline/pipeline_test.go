@@ -1,0 +1,306 @@
+package pipeline
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"infeed/core/arena"
+	"infeed/core/block"
+	"infeed/core/dataset"
+	"infeed/core/errs"
+	"infeed/core/par"
+	"infeed/core/rng"
+	"infeed/core/spec"
+)
+
+var pipelines = map[string][]Op{
+	"slices":              {numbers(23)},
+	"nothing":             {numbers(0), &Batch{BatchSize: 4}},
+	"batch":               {numbers(23), &Batch{BatchSize: 4}},
+	"training":            {numbers(23), &Shuffle{Seed: 5}, &Repeat{Count: 3}, &Batch{BatchSize: 4, DropRemainder: true}},
+	"epochs apart":        {numbers(23), &Shuffle{Seed: 5}, &Batch{BatchSize: 4}, &Repeat{Count: 3}},
+	"shuffled batches":    {numbers(23), &Batch{BatchSize: 4}, &Shuffle{Seed: 5}, &Repeat{Count: 2}},
+	"one order, sharded":  {numbers(23), &Shuffle{Seed: 5, SameEachPass: true}, &Shard{NumShards: 3, Index: 1}, &Repeat{Count: 3}, &Batch{BatchSize: 2}},
+	"skip, take, windows": {numbers(9), &Repeat{Count: -1}, &Shuffle{Seed: 5, BufferSize: ptr(int64(6))}, &Skip{Count: 3}, &Take{Count: 31}, &Batch{BatchSize: 4}},
+}
+
+func ptr[T any](v T) *T { return &v }
+
+// No worker count and no size of groups shows in what comes out.
+func TestSameForAllWorkersAndGroups(t *testing.T) {
+	for name, ops := range pipelines {
+		t.Run(name, func(t *testing.T) {
+			d := open(t, ops...)
+			for pass := range int64(2) {
+				want := read(t, iterate(t, d, Options{Pass: pass}), -1)
+				require.EqualValues(t, d.Cardinality(), len(want))
+				for _, workers := range []int{0, 1, 2, 8} {
+					for _, group := range []int64{1, 100, 1000, 1 << 20} {
+						it := iterate(t, d, Options{Pass: pass, Workers: workers, GroupBytes: group})
+						require.Equal(t, want, read(t, it, -1), "%d workers, groups of %d bytes", workers, group)
+					}
+				}
+			}
+		})
+	}
+}
+
+// From the state before element k come elements k, k+1, ... in any iterator.
+func TestResumeFromEveryPosition(t *testing.T) {
+	for name, ops := range pipelines {
+		t.Run(name, func(t *testing.T) {
+			d := open(t, ops...)
+			want := read(t, iterate(t, d, Options{Pass: 2}), -1)
+			saver := iterate(t, d, Options{Pass: 2})
+			for k := range len(want) + 1 {
+				text, err := json.Marshal(saver.State(int64(k)))
+				require.NoError(t, err)
+				require.Less(t, len(text), 1024)
+				var s State
+				require.NoError(t, json.Unmarshal(text, &s))
+				it := iterate(t, open(t, ops...), Options{State: &s, Workers: k % 3})
+				require.Equal(t, s, it.State(int64(k)), "a state saved again")
+				require.Equal(t, want[k:], read(t, it, -1), "from element %d", k)
+			}
+		})
+	}
+}
+
+func TestReadersShareAPass(t *testing.T) {
+	d := open(t, numbers(23), &Shuffle{Seed: 5}, &Batch{BatchSize: 4})
+	want := read(t, iterate(t, d, Options{Pass: 1}), -1)
+	for i := range int64(3) {
+		it := iterate(t, d, Options{Pass: 1, Shard: &[2]int64{3, i}})
+		s := it.State(1)
+		mine := read(t, it, -1)
+		for j, e := range mine {
+			require.Equal(t, want[int(i)+3*j], e)
+		}
+		require.Equal(t, mine[1:], read(t, iterate(t, d, Options{State: &s, Shard: &[2]int64{3, i}}), -1))
+		_, err := d.Iterate(Options{State: &s})
+		require.Equal(t, errs.StateMismatch, errs.KindOf(err))
+		require.ErrorContains(t, err, fmt.Sprintf("reader %d of 3, this iterator is reader 1 of 1", i+1))
+	}
+	_, err := d.Iterate(Options{Shard: &[2]int64{3, 3}})
+	require.Equal(t, errs.InvalidArgument, errs.KindOf(err))
+}
+
+func TestDrawnSeedsComeFromTheState(t *testing.T) {
+	make := func(seed uint64) *Dataset {
+		return open(t, numbers(23), &Shuffle{Seed: seed, Drawn: true}, &Batch{BatchSize: 4})
+	}
+	saver := iterate(t, make(1), Options{Pass: 3})
+	want := read(t, saver, -1)
+	s := saver.State(2)
+	it := iterate(t, make(2), Options{State: &s})
+	require.Equal(t, want[2:], read(t, it, -1))
+	require.Equal(t, s.Seeds, it.State(0).Seeds)
+}
+
+func TestAtIsElementOfThePass(t *testing.T) {
+	for name, ops := range pipelines {
+		d := open(t, ops...)
+		want := read(t, iterate(t, d, Options{Pass: 1}), -1)
+		for _, i := range rand.Perm(len(want)) {
+			memory := make([]byte, d.GroupBytes())
+			meta, err := d.At(1, int64(i), memory)
+			require.NoError(t, err)
+			g := &Group{}
+			g.Block, g.Shapes = readGroup(memory, meta, d.def.Spec())
+			require.Equal(t, want[i:i+1], elements(g), "%s: element %d", name, i)
+		}
+		for _, i := range []int64{-1, int64(len(want)), 1 << 62} {
+			_, err := d.At(0, i, nil)
+			require.Equal(t, errs.InvalidArgument, errs.KindOf(err))
+			require.ErrorContains(t, err, fmt.Sprint(i))
+		}
+	}
+}
+
+// What is lent stays as it is, and slots that come back are used again.
+func TestLentGroupsAreNotOverwritten(t *testing.T) {
+	d := open(t, numbers(1000), &Shuffle{Seed: 5}, &Repeat{Count: -1}, &Batch{BatchSize: 16})
+	want := read(t, iterate(t, d, Options{}), 2000)
+	it := iterate(t, d, Options{Workers: 2, GroupBytes: 1})
+	var kept []*Group
+	for k, e := range want {
+		g, err := it.Next()
+		require.NoError(t, err)
+		require.Equal(t, []element{e}, elements(g), "batch %d", k)
+		kept = append(kept, g)
+		for len(kept) > it.MayLend() {
+			i := rand.IntN(len(kept))
+			require.Equal(t, want[kept[i].Start], elements(kept[i])[0], "batch %d, while it was lent", kept[i].Start)
+			kept[i].Release()
+			kept = append(kept[:i], kept[i+1:]...)
+		}
+	}
+	slots := map[uint32]bool{}
+	for _, g := range kept {
+		slots[uint32(g.slot)] = true
+	}
+	require.Len(t, slots, len(kept))
+	it.Close()
+	for _, g := range kept { // closing took nothing away
+		require.Equal(t, want[g.Start], elements(g)[0])
+		g.Release()
+	}
+}
+
+// Without workers a consumer that keeps everything is told; it does not hang.
+func TestKeepingAllGroups(t *testing.T) {
+	it := iterate(t, open(t, numbers(100)), Options{GroupBytes: 1})
+	var kept []*Group
+	for {
+		g, err := it.Next()
+		if err != nil {
+			require.Equal(t, errs.ResourceExhausted, errs.KindOf(err))
+			break
+		}
+		kept = append(kept, g)
+	}
+	require.Greater(t, len(kept), it.MayLend())
+	for _, g := range kept {
+		g.Release()
+	}
+	require.Len(t, read(t, it, -1), 100-len(kept))
+}
+
+func TestFirstGroupIsOneElement(t *testing.T) {
+	it := iterate(t, open(t, numbers(5000)), Options{Workers: 1})
+	for _, rows := range []int64{1, 2, 4, 8} {
+		g, err := it.Next()
+		require.NoError(t, err)
+		require.Equal(t, rows, g.Block.Rows)
+		g.Release()
+	}
+}
+
+func TestMemoryIsBounded(t *testing.T) {
+	for name, c := range map[string]struct{ batch, budget, most int64 }{
+		"small batches": {16, 0, 32 << 20}, "within the budget": {1 << 16, 16 << 20, 16 << 20},
+		"larger than the budget": {1 << 18, 1 << 20, 5 * (1<<18*11 + 2*pageBytes)},
+	} {
+		before := arena.MappedBytes()
+		it := iterate(t, open(t, numbers(1<<18), &Batch{BatchSize: c.batch}), Options{Workers: 2, RAMBudget: c.budget})
+		require.LessOrEqual(t, arena.MappedBytes()-before, c.most, name)
+		require.EqualValues(t, it.Queue().Taken(), 0)
+	}
+}
+
+func TestErrorsComeAtTheirTurn(t *testing.T) {
+	for _, workers := range []int{0, 1, 8} {
+		d := open(t, numbers(10), &Batch{BatchSize: 4}, &Repeat{Count: 2}, &Batch{BatchSize: 2})
+		it := iterate(t, d, Options{Workers: workers})
+		require.Len(t, read(t, it, 1), 1)
+		for range 2 {
+			_, err := it.Next()
+			require.Equal(t, errs.InvalidArgument, errs.KindOf(err))
+			require.ErrorContains(t, err, "element 2 has [2], [2 3] and element 3 has [4], [4 3]")
+		}
+		g := d.GroupBytes()
+		_, err := d.At(0, 1, make([]byte, g))
+		require.ErrorContains(t, err, "different shapes")
+	}
+}
+
+// broken is an operation whose elements from some number on fail or panic.
+type broken struct {
+	onOne
+	in    dataset.Definition
+	at    int64
+	panic bool
+}
+
+type brokenPass struct {
+	dataset.RandomAccess
+	*broken
+}
+
+func (b *broken) text() string { return "broken" }
+func (b *broken) build(in []dataset.Definition, _ int) (dataset.Definition, error) {
+	b.in = in[0]
+	return b, nil
+}
+func (b *broken) Spec() *spec.Element  { return b.in.Spec() }
+func (b *broken) Bound() *spec.Element { return b.in.Bound() }
+func (b *broken) Cardinality() int64   { return b.in.Cardinality() }
+func (b *broken) Open(k rng.Key) dataset.RandomAccess {
+	return brokenPass{b.in.Open(k), b}
+}
+
+func (b brokenPass) Gather(index []int64, dst block.Block) error {
+	if index[len(index)-1] >= b.at {
+		if b.panic {
+			panic("broken on purpose")
+		}
+		return errs.New(errs.DataLoss, "broken", "element %d", b.at)
+	}
+	return b.RandomAccess.Gather(index, dst)
+}
+
+func TestElementsBeforeAFailureAreDelivered(t *testing.T) {
+	for _, workers := range []int{0, 1, 2, 8} {
+		it := iterate(t, open(t, numbers(100), &broken{at: 50}), Options{Workers: workers, GroupBytes: 1})
+		require.Len(t, read(t, it, 50), 50)
+		_, err := it.Next()
+		require.Equal(t, errs.DataLoss, errs.KindOf(err))
+	}
+}
+
+func TestPanicsInWorkersEndTheIterator(t *testing.T) {
+	for _, workers := range []int{1, 8} {
+		it := iterate(t, open(t, numbers(100), &broken{at: 50, panic: true}), Options{Workers: workers, GroupBytes: 1})
+		var err error
+		for err == nil {
+			var g *Group
+			if g, err = it.Next(); err == nil {
+				g.Release()
+			}
+		}
+		require.Equal(t, errs.Internal, errs.KindOf(err))
+		require.ErrorContains(t, err, "broken on purpose")
+	}
+}
+
+// Closing does not wait for a consumer, and takes less than a group's time.
+func TestCloseAtAnyMoment(t *testing.T) {
+	d := open(t, numbers(1000), &Shuffle{Seed: 1}, &Repeat{Count: -1}, &Batch{BatchSize: 64})
+	for n := range 100 {
+		it := iterate(t, d, Options{Workers: n % 4})
+		_ = read(t, it, n%7)
+		if n%2 == 0 {
+			go it.Stop()
+		}
+		start := time.Now()
+		it.Close()
+		require.Less(t, time.Since(start), 5*time.Second)
+		it.Close()
+	}
+	require.Zero(t, par.Live())
+}
+
+func TestStopWakesTheConsumer(t *testing.T) {
+	for _, workers := range []int{0, 2} {
+		it := iterate(t, open(t, numbers(10), &Repeat{Count: -1}), Options{Workers: workers})
+		got := make(chan error)
+		go func() {
+			for {
+				g, err := it.Next()
+				if err != nil {
+					got <- err
+					return
+				}
+				g.Release()
+			}
+		}()
+		it.Stop()
+		err := <-got
+		require.Equal(t, errs.Cancelled, errs.KindOf(err))
+	}
+}

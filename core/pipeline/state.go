@@ -1,0 +1,155 @@
+package pipeline
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"infeed/core/errs"
+	"infeed/core/rng"
+)
+
+// State is where an iterator is: before element Position of pass Pass. As JSON it
+// is less than a kilobyte and holds no element.
+type State struct {
+	Format      int       `json:"format"`
+	Kind        string    `json:"kind"`
+	Order       int       `json:"order_version"`
+	Fingerprint string    `json:"fingerprint"`
+	Structure   []string  `json:"structure"`
+	Pass        int64     `json:"pass"`
+	Position    int64     `json:"position"`
+	Seeds       []uint64  `json:"seeds,omitempty"`
+	Shard       *[2]int64 `json:"shard,omitempty"` // how many readers, which of them
+}
+
+const (
+	stateFormat = 1
+	stateKind   = "dataset"
+
+	// textBudget is how many characters of the structure a state holds, to be able
+	// to say what differs.
+	textBudget = 600
+	shortText  = 12
+)
+
+// structure returns the operations of a definition in words, its source first.
+func (d *Dataset) structure() []string {
+	var out []string
+	d.root.visit(func(n *Node) { out = append(out, n.Op.text()) })
+	return append(out, d.elements)
+}
+
+// fingerprint is a hash of the structure.
+func fingerprint(structure []string) string {
+	sum := sha256.Sum256([]byte(strings.Join(structure, "\n")))
+	return hex.EncodeToString(sum[:8])
+}
+
+// shortened keeps of a structure what a state has room for.
+func shortened(structure []string) []string {
+	if most := textBudget / shortText; len(structure) > most {
+		structure = structure[len(structure)-most:]
+	}
+	if len(strings.Join(structure, "")) <= textBudget {
+		return structure
+	}
+	out := make([]string, len(structure))
+	for i, s := range structure {
+		out[i] = s[:min(len(s), textBudget/len(structure))]
+	}
+	return out
+}
+
+// State returns the state before element position of a pass.
+func (d *Dataset) State(pass, position int64, shard *[2]int64) State {
+	structure := d.structure()
+	s := State{
+		Format: stateFormat, Kind: stateKind, Order: rng.OrderVersion,
+		Fingerprint: fingerprint(structure), Structure: shortened(structure),
+		Pass: pass, Position: position, Shard: shard,
+	}
+	d.root.visit(func(n *Node) {
+		if op, ok := n.Op.(*Shuffle); ok {
+			s.Seeds = append(s.Seeds, op.Seed)
+		}
+	})
+	return s
+}
+
+// resumed returns the dataset as it was when s was saved: with the seeds that were
+// drawn then.
+func (d *Dataset) resumed(s *State, shard *[2]int64) (*Dataset, error) {
+	if err := d.accepts(s, shard); err != nil {
+		return nil, err
+	}
+	seeds := s.Seeds
+	root := d.root.withSeeds(&seeds)
+	return New(root)
+}
+
+// accepts says what keeps a state from being loaded.
+func (d *Dataset) accepts(s *State, shard *[2]int64) error {
+	const op = "load_state_dict"
+	if s.Format != stateFormat || s.Kind != stateKind {
+		return errs.New(errs.StateMismatch, op, "the state has kind %q and format %d; a %q of format %d is needed", s.Kind, s.Format, stateKind, stateFormat)
+	}
+	if s.Order != rng.OrderVersion {
+		return errs.New(errs.StateMismatch, op, "the state was saved with version %d of the order of shuffles, this infeed has version %d; use the infeed it was saved with", s.Order, rng.OrderVersion)
+	}
+	structure := d.structure()
+	if s.Fingerprint != fingerprint(structure) {
+		return errs.New(errs.StateMismatch, op, "the state is of another dataset: %s", difference(s.Structure, shortened(structure)))
+	}
+	mine := d.State(0, 0, nil)
+	if len(s.Seeds) != len(mine.Seeds) {
+		return errs.New(errs.StateMismatch, op, "the state has %d seeds, the dataset %d", len(s.Seeds), len(mine.Seeds))
+	}
+	if fmt.Sprint(readers(s.Shard)) != fmt.Sprint(readers(shard)) {
+		return errs.New(errs.StateMismatch, op, "the state is of reader %v, this iterator is reader %v", readers(s.Shard), readers(shard))
+	}
+	if s.Pass < 0 {
+		return errs.New(errs.StateMismatch, op, "the state is of pass %d", s.Pass)
+	}
+	return nil
+}
+
+func readers(shard *[2]int64) string {
+	if shard == nil {
+		return "1 of 1"
+	}
+	return fmt.Sprintf("%d of %d", shard[1]+1, shard[0])
+}
+
+// difference says where two structures part.
+func difference(theirs, ours []string) string {
+	for i := range max(len(theirs), len(ours)) {
+		a, b := "nothing", "nothing"
+		if i < len(theirs) {
+			a = theirs[i]
+		}
+		if i < len(ours) {
+			b = ours[i]
+		}
+		if a != b {
+			return fmt.Sprintf("step %d was %s and is %s here", i, a, b)
+		}
+	}
+	return "the difference is in what its description leaves out"
+}
+
+// withSeeds returns a copy of the tree in which shuffles have the given seeds.
+func (n *Node) withSeeds(seeds *[]uint64) *Node {
+	out := &Node{Op: n.Op}
+	for _, input := range n.Inputs {
+		out.Inputs = append(out.Inputs, input.withSeeds(seeds))
+	}
+	if op, ok := n.Op.(*Shuffle); ok {
+		copied := *op
+		copied.Seed = (*seeds)[0]
+		*seeds = (*seeds)[1:]
+		out.Op = &copied
+	}
+	return out
+}
