@@ -43,6 +43,26 @@ class Engine:
         return rebuild(*args)
 
     @property
+    def timeout(self):
+        return self._timeout
+
+    @timeout.setter
+    def timeout(self, value):
+        if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0):
+            raise InvalidArgumentError(f"timeout is {value!r}; it must be a number of seconds above 0, or None")
+        self._timeout = value
+
+    @property
+    def shuffle(self):
+        return self._shuffle
+
+    @shuffle.setter
+    def shuffle(self, value):
+        if value not in (True, False, None):
+            raise InvalidArgumentError(f"shuffle is {value!r}; it must be True, False or None")
+        self._shuffle = value
+
+    @property
     def seed(self):
         """The seed in use; drawn at first need where none was given."""
         if self._seed is None:
@@ -141,7 +161,9 @@ def engine(dataset):
     """The engine of a dataset; made with defaults, and a warning, where __init__ was not called."""
     state = dataset.__dict__
     found = state.get(_STATE)
-    if found is None:
+    if found is None and _context.in_worker:
+        found = state[_STATE] = Engine()  # left out by the dataset's own __getstate__
+    elif found is None:
         warnings.warn(f"{type(dataset).__name__}.__init__ should call super().__init__(**kwargs), where kwargs may "
                       "hold workers, use_multiprocessing, max_queue_size, shuffle, seed and timeout", stacklevel=3)
         found = state[_STATE] = Engine()
@@ -373,7 +395,7 @@ class PassIterator:
     def __init__(self, dataset):
         self._dataset = dataset
         self._walk = None
-        self._position = 0
+        self._start = 0
         self._pass = None
         self._length = None
         self._ended = False
@@ -389,25 +411,20 @@ class PassIterator:
             if self._walk is None:
                 self._begin()
             try:
-                batch = self._walk.next()
+                return self._walk.next()
             except StopIteration:
                 self._end()
                 raise StopIteration from None
-            except Exception:
-                self._position += 1
-                raise
-            self._position += 1
-            return batch
 
     def _begin(self):
         ds, e = self._dataset, engine(self._dataset)
         if self._pass is None:
             self._pass = e.begin_pass()
-        restored = self._position > 0 and hasattr(ds, "load_state_dict")
+        restored = self._start > 0 and hasattr(ds, "load_state_dict")
         if not restored:
             run_hook(ds, "on_epoch_begin")
         self._length = length_of(ds)
-        self._walk = e.walk(ds, length=self._length, shuffle=e.shuffle, pass_=self._pass, start=self._position)
+        self._walk = e.walk(ds, length=self._length, shuffle=e.shuffle, pass_=self._pass, start=self._start)
 
     def _end(self):
         self._ended = True
@@ -426,7 +443,7 @@ class PassIterator:
             InvalidArgumentError: at is none of this pass.
         """
         ds, e = self._dataset, engine(self._dataset)
-        pass_, position = self._pass, self._position
+        pass_, position = self._pass, self._start if self._walk is None else self._walk.position
         if pass_ is None:
             pass_ = e.epoch + 1 if e.started else e.epoch
         if at is not None:
@@ -460,7 +477,7 @@ class PassIterator:
                           "earlier passes is not restored", stacklevel=2)
         e.seed = state["seed"]
         e.set_epoch(state["pass"])
-        self._pass, self._position = e.begin_pass(), state["position"]
+        self._pass, self._start = e.begin_pass(), state["position"]
 
     def __del__(self):
         if getattr(self, "_walk", None) is not None:

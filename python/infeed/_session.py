@@ -32,7 +32,6 @@ class Session:
         self.looking = True
         self.lock = threading.RLock()
         self.walk = None
-        self.position = 0
         self.length = None
         self.pass_ = None
         e = engine(dataset)
@@ -61,19 +60,18 @@ class Session:
             if self.looking:
                 self.looking = False
                 self._drop()
-            elif self.training and self.pass_ is not None and self.position == self.length:
+            elif self.training and self.pass_ is not None and self.walk.position == self.length:
                 engine(self.dataset).end_pass(self.pass_)
                 self.pass_ = None
 
     def __getitem__(self, position):
         with self.lock:
-            if self.walk is None or position != self.position or position == 0:
+            if self.walk is None or position != self.walk.position or position == 0:
                 self._begin(position)
             try:
                 batch = self.walk.next()
             except StopIteration:
                 raise IndexError(f"batch {position} was asked for, but the dataset has {self.length}") from None
-            self.position = position + 1
             return for_keras(batch)
 
     def _begin(self, position):
@@ -88,7 +86,6 @@ class Session:
             pass_ = self.pass_ = e.begin_pass()
         else:
             pass_ = self.pass_
-        self.position = position
         self.walk = e.walk(self.dataset, length=self.length, shuffle=self.training and self.shuffle, pass_=pass_,
                            start=position, look=self.looking)
 

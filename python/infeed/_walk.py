@@ -51,7 +51,7 @@ def run_job(dataset, job, who):
 
 
 class InlineWalk:
-    """Makes batches in the caller's thread."""
+    """Makes batches in the caller's thread. `position` is of the batch that comes next."""
 
     AHEAD = 1024
 
@@ -87,13 +87,14 @@ class InlineWalk:
 
 
 class PoolWalk:
-    """Takes batches that a pool made."""
+    """Takes batches that a pool made. `position` is of the batch that comes next."""
 
     handle = 0
     number = None
 
     def __init__(self, pool, options, timeout):
         self.pool, self.options, self.timeout = pool, options, timeout
+        self.position = options["start"]
         pool.call("walk_open", options)
         handle, self.number = pool.call.struct.out[0] & _context.MASK, pool.call.struct.out[1]
         self.call = _native.Call(handle)
@@ -110,6 +111,7 @@ class PoolWalk:
                 raise StopIteration
             if status < 0:
                 raise self._failure(status)
+        self.position += 1
         if self._entry.status < 0:
             raise self._failure(self._entry.status)
         return self.deliver(self._entry)
