@@ -1,0 +1,45 @@
+"""Grain's MapDataset: threads, processes, and a whole batch gathered at once."""
+
+from contextlib import contextmanager
+
+import grain
+
+from bench import batches, rows
+
+START = 12  # batches until all worker processes are up
+
+
+class Gather:
+    def __init__(self, x, y):
+        self.x, self.y = x, y
+
+    def __call__(self, indices):
+        return self.x[indices], self.y[indices]
+
+
+@contextmanager
+def loop(n, threads=0, processes=0, **options):
+    """Batches a second; in processes, without the time they take to start."""
+    source = grain.MapDataset.source(batches.Plain(n, **options))
+
+    def run():
+        ds = source.to_iter_dataset(grain.ReadOptions(num_threads=threads, prefetch_buffer_size=4))
+        if processes:
+            ds = ds.mp_prefetch(grain.multiprocessing.MultiprocessingOptions(num_workers=processes,
+                                                                             per_worker_buffer_size=4))
+        it = iter(ds)
+        try:
+            return batches.rate(it, n, skip=START if processes else 1)
+        finally:
+            it.close()
+
+    yield run
+
+
+@contextmanager
+def shuffled_rows(kind, limit):
+    """Rows a second, in the caller's thread (its fastest form here), over part of a pass."""
+    x, y = rows.arrays(kind)
+    ds = grain.MapDataset.range(len(y)).shuffle(seed=1).batch(rows.BATCH).map(Gather(x, y))
+    ds = ds.to_iter_dataset(grain.ReadOptions(num_threads=0, prefetch_buffer_size=8))
+    yield lambda: rows.rate(iter(ds), len(y), limit=limit)
