@@ -134,4 +134,26 @@ int32_t infeed_try_job(infeed_call *call);
  * batches under the seed out[0] as int64 to the memory at data. */
 int32_t infeed_order(infeed_call *call);
 
+/* -- datasets ----------------------------------------------------------- */
+
+/* Checks a definition: handle. data: JSON, see pipeline.Node; the arrays it names by
+ * address must stay until the dataset and its iterators are closed. out[0]: how
+ * many elements a pass has, -1 without end; out[1]: bytes for any one element. */
+int32_t infeed_dataset_open(infeed_call *call);
+
+/* Makes element arg[1] of pass arg[0] in the memory at data, as a group of one:
+ * out[0] is where in it its description begins (see core/pipeline/group.go). */
+int32_t infeed_dataset_at(infeed_call *call);
+
+/* Starts an iterator over dataset `handle`: handle in out[0], for infeed_next; how
+ * many slots may be kept lent in out[1]. data: JSON, see pipeline.Options. text: its
+ * state. An entry's index says how many elements there are, from its position on. */
+int32_t infeed_dataset_iterate(infeed_call *call);
+
+/* Makes the next group on the calling thread, for iterators without workers. */
+int32_t infeed_dataset_produce(infeed_call *call);
+
+/* Fails with the error that ended the iterator; 0 where there was none. */
+int32_t infeed_dataset_error(infeed_call *call);
+
 #endif

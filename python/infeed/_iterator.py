@@ -1,0 +1,225 @@
+"""Iterators over datasets: one pass, walked once, with a state that says where it is."""
+
+import copy
+import json
+import struct
+import threading
+
+import numpy as np
+
+from infeed import _native, _options
+from infeed._errors import CancelledError, ForkedProcessError, InvalidArgumentError
+
+_U64 = (1 << 64) - 1
+
+
+class Iterator:
+    """Walks over one pass of a dataset; made by `iter(ds)` and `ds.iterator()`.
+
+    Elements come in groups that share memory with the engine: arrays are valid, and
+    yours to write, for as long as anything refers to them.
+
+    Example:
+        >>> import infeed
+        >>> ds = infeed.Dataset.from_tensor_slices([1, 2, 3, 4]).batch(2)
+        >>> it = iter(ds)
+        >>> next(it)
+        array([1, 2], dtype=int32)
+        >>> state = it.state_dict()
+        >>> again = iter(ds)
+        >>> again.load_state_dict(state)
+        >>> next(again)
+        array([3, 4], dtype=int32)
+    """
+
+    def __init__(self, dataset, pass_, shard=None):
+        self._dataset, self._pass, self._shard = dataset, pass_, shard
+        self._decode = Decoder(dataset)
+        self._ready = []  # elements of the group at hand, the next one last
+        self._pop = self._ready.pop
+        self._lock = threading.RLock()
+        self._lent = [0]  # how many groups are in the user's hands
+        self._call = None
+        self._workers = 0
+        self._start = self._end = 0  # the first element's number, and the one after the group at hand
+        self._over = False
+        self._state = None
+
+    @property
+    def element_spec(self):
+        """The specs of an element's components, in the structure of an element."""
+        return self._dataset.element_spec
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        try:
+            return self._pop()
+        except IndexError:
+            return self._next_group()
+
+    def _next_group(self):
+        _native.check_fork()
+        with self._lock:
+            if self._ready:  # another thread was here first
+                return self._pop()
+            if self._over:
+                raise StopIteration
+            if self._call is None:
+                self._open(None)
+            entry = self._take()
+            memory = _native.lease(entry.address, entry.bytes, entry.slot, self._lent)
+            private = self._lent[0] > self._may_lend
+            elements = self._decode(memory, entry.meta_offset, private)
+            del memory
+            elements.reverse()
+            self._end = entry.position + entry.index
+            self._ready += elements
+            return self._pop()
+
+    def _take(self):
+        """The next entry; StopIteration after the last."""
+        if not self._workers:
+            self._produce()
+        status = self._try(self._address)
+        while status:
+            if status == _native.END:
+                self.close()
+                raise StopIteration
+            if status < 0:
+                raise self._failure(status)
+            if _native.exiting():
+                raise CancelledError("the interpreter is shutting down")
+            status = self._wait(self._address)
+        return self._call.struct.entry
+
+    def _produce(self):
+        status = _native.library().infeed_dataset_produce(self._address)
+        if status < 0:
+            raise self._call.error(status)
+
+    def _failure(self, status):
+        """The error behind a status; it comes again at every further call."""
+        if status in (-CancelledError.kind, -ForkedProcessError.kind):
+            return self._call.error(status)
+        call = _native.Call(self._call.struct.handle)
+        return call.error(_native.library().infeed_dataset_error(call.address))
+
+    def _open(self, state):
+        handle, options = self._dataset._open(), self._dataset.options()
+        self._workers = _options.workers(options, self._dataset.default_workers())
+        call = _native.Call(handle)
+        call("dataset_iterate", {"pass": self._pass, "shard": self._shard, "state": state, "workers": self._workers,
+                                 "ram_budget": _options.ram_budget(options)})
+        self._may_lend = call.struct.out[1]
+        self._state = json.loads(call.text())
+        self._pass = self._state["pass"]
+        self._start = self._end = self._state["position"]
+        self._call = _native.Call(call.struct.out[0] & _U64)
+        self._address = self._call.address
+        library = _native.library()
+        self._try, self._wait = library.quick_try_next, library.infeed_next
+        self._over = False
+        _native.close_at_exit(self)
+
+    def state_dict(self, at=None):
+        """Where the iterator is, as a dict for JSON of less than a kilobyte.
+
+        at: before which of the elements that this iterator delivered, counted from
+        0; None: after the last of them. Raises InvalidArgumentError for an element
+        that was not delivered yet.
+
+        Example:
+            >>> import infeed
+            >>> it = iter(infeed.Dataset.from_tensor_slices([1, 2, 3]))
+            >>> _ = next(it), next(it)
+            >>> it.state_dict()["position"], it.state_dict(at=0)["position"]
+            (2, 0)
+        """
+        with self._lock:
+            if self._state is None:
+                self._open(None)
+            state = copy.deepcopy(self._state)
+            position = self._end - len(self._ready)
+            if at is not None:
+                delivered = position - self._start
+                if isinstance(at, bool) or not hasattr(at, "__index__") or not 0 <= at <= delivered:
+                    raise InvalidArgumentError(f"state_dict: at is {at!r}; {delivered} elements were delivered")
+                position = self._start + int(at)
+            state["position"] = position
+            return state
+
+    def load_state_dict(self, state):
+        """Goes to where a state was saved, in the pass it was saved in.
+
+        The next `iter` over the dataset is then the pass after that one. Raises
+        StateMismatchError where the state is of another dataset, saying what differs.
+        """
+        if not isinstance(state, dict):
+            raise InvalidArgumentError(f"load_state_dict: a dict from state_dict() is needed, not {type(state).__name__}")
+        with self._lock:
+            old = self._call
+            self._open(state)
+            if old is not None:
+                _close(old)
+            self._ready.clear()
+            self._dataset._continue_after(self._pass)
+
+    def close(self):
+        """Ends the iterator and gives back its memory; arrays it gave out stay valid."""
+        self._over = True
+        self._ready.clear()
+        call, self._call = self._call, None
+        if call is not None:
+            _close(call)
+
+    def __del__(self):
+        if getattr(self, "_call", None) is not None:
+            self.close()
+
+
+def _close(call):
+    try:
+        _native.Call(call.struct.handle)("close")
+    except ForkedProcessError:  # there is nothing to close in a fork
+        pass
+
+
+class Decoder:
+    """Makes elements of the memory of a group (see core/pipeline/group.go)."""
+
+    def __init__(self, dataset):
+        specs = dataset._specs
+        self._dtypes = dataset._dtypes
+        self._ranks = [len(s.shape) for s in specs]
+        self._numbers = struct.Struct(f"<{1 + sum(1 + r for r in self._ranks)}q")
+        self._pack = dataset._structure.packer()
+        self._single = dataset._structure.kind == "leaf"
+        self._flat = dataset._structure.kind == "tuple" and all(i.kind == "leaf" for i in dataset._structure.items)
+        self._text = [d.kind in "SU" for d in self._dtypes]
+
+    def __call__(self, memory, meta_offset, private=False):
+        """The elements in memory, as a list. private: each with memory of its own."""
+        numbers = self._numbers.unpack_from(memory, meta_offset)
+        count, at, columns = numbers[0], 1, []
+        for dtype, rank, text in zip(self._dtypes, self._ranks, self._text):
+            shape = (count, *numbers[at + 1:at + 1 + rank])
+            column = np.ndarray(shape, dtype, memory, numbers[at])
+            at += 1 + rank
+            if text:
+                column = _as_bytes(column)
+            if private and rank:
+                column = [row.copy() for row in column]
+            columns.append(column)
+        if self._single:
+            return list(columns[0])
+        elements = list(zip(*columns))
+        return elements if self._flat else [self._pack(e) for e in elements]
+
+
+def _as_bytes(column):
+    """Text as TensorFlow gives it: Python bytes, str in UTF-8."""
+    if column.dtype.kind == "U":
+        column = np.char.encode(column, "utf-8")
+    return column.astype(object)

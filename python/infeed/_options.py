@@ -1,0 +1,101 @@
+"""Options: how a dataset is run. None of them changes what comes out."""
+
+from infeed._errors import InvalidArgumentError
+
+_FIELDS = {
+    "autotune": ("enabled", "cpu_budget", "ram_budget", "autotune_algorithm", "initial_parallelism", "min_parallelism"),
+    "threading": ("max_intra_op_parallelism", "private_threadpool_size"),
+    "experimental_distribute": ("auto_shard_policy", "num_devices"),
+    "experimental_optimization": ("apply_default_optimizations", "filter_fusion", "filter_parallelization",
+                                  "inject_prefetch", "map_and_batch_fusion", "map_and_filter_fusion", "map_fusion",
+                                  "map_parallelization", "noop_elimination", "parallel_batch", "seq_interleave_prefetch",
+                                  "shuffle_and_repeat_fusion"),
+    "": ("dataset_name", "deterministic", "experimental_external_state_policy", "experimental_slack",
+         "experimental_symbolic_checkpoint", "experimental_warm_start", "framework_type", "ram_budget"),
+}
+
+
+class _Group:
+    """A group of options; those that are None were not set."""
+
+    def __init__(self, name):
+        object.__setattr__(self, "_name", name)
+        for field in _FIELDS[name]:
+            object.__setattr__(self, field, None)
+
+    def __setattr__(self, field, value):
+        if field not in _FIELDS[self._name]:
+            where = f"Options().{self._name}" if self._name else "Options()"
+            raise AttributeError(f"{where} has no option {field!r}; it has {', '.join(_FIELDS[self._name])}")
+        object.__setattr__(self, field, value)
+
+    def _values(self):
+        return {(self._name, f): getattr(self, f) for f in _FIELDS[self._name] if getattr(self, f) is not None}
+
+
+class Options(_Group):
+    """How a dataset is run: tf.data's fields, and `ram_budget` in bytes.
+
+    What counts is `threading.private_threadpool_size` (workers; 0: the calling
+    thread does the work), and `ram_budget` (or `autotune.ram_budget`), which bounds
+    the memory of batches that are ready or lent. The others are accepted and change
+    nothing: order never depends on how a dataset is run.
+
+    Raises AttributeError for an option that does not exist.
+
+    Example:
+        >>> import infeed
+        >>> options = infeed.Options()
+        >>> options.threading.private_threadpool_size = 1
+        >>> ds = infeed.Dataset.from_tensor_slices([1, 2, 3]).with_options(options)
+        >>> ds.options().threading.private_threadpool_size
+        1
+    """
+
+    def __init__(self):
+        super().__init__("")
+        for name in _FIELDS:
+            if name:
+                object.__setattr__(self, name, _Group(name))
+
+    def merge(self, options):
+        """These options with those set in `options` instead."""
+        out = Options()
+        for (name, field), value in {**self._all(), **options._all()}.items():
+            setattr(getattr(out, name) if name else out, field, value)
+        return out
+
+    def _all(self):
+        values = self._values()
+        for name in _FIELDS:
+            if name:
+                values.update(getattr(self, name)._values())
+        return values
+
+    def __eq__(self, other):
+        return isinstance(other, Options) and self._all() == other._all()
+
+    __hash__ = None
+
+    def __repr__(self):
+        set_ = ", ".join(f"{name + '.' if name else ''}{field}={value!r}" for (name, field), value in self._all().items())
+        return f"Options({set_})"
+
+
+def workers(options, default):
+    """How many workers options ask for."""
+    return _natural("threading.private_threadpool_size", options.threading.private_threadpool_size, default)
+
+
+def ram_budget(options):
+    """How many bytes batches may take; 0: the engine's default."""
+    value = options.ram_budget if options.ram_budget is not None else options.autotune.ram_budget
+    return _natural("ram_budget", value, 0)
+
+
+def _natural(name, value, default):
+    if value is None:
+        return default
+    if isinstance(value, bool) or not hasattr(value, "__index__") or value < 0:
+        raise InvalidArgumentError(f"option {name} is {value!r}; it must be an int from 0 on")
+    return int(value)

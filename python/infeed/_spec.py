@@ -1,0 +1,154 @@
+"""What elements are made of: TensorSpec, and the nesting of components.
+
+A structure is nested tuples, dicts and named tuples; everything else is a
+component. Components are counted in the order of tf.data: fields of tuples in
+order, keys of dicts sorted.
+"""
+
+import numpy as np
+
+from infeed._errors import InvalidArgumentError
+
+
+class TensorSpec:
+    """Shape and dtype of one component; None is a dimension that differs between elements.
+
+    `shape` is a tuple, `dtype` a NumPy dtype; text has dtype object and comes as
+    `bytes`. Raises TypeError for what is no shape or dtype.
+
+    Example:
+        >>> from infeed import TensorSpec
+        >>> TensorSpec((None, 3), "float32")
+        TensorSpec(shape=(None, 3), dtype=float32)
+        >>> TensorSpec([None, 3], "float32").shape
+        (None, 3)
+    """
+
+    __slots__ = ("shape", "dtype", "name")
+
+    def __init__(self, shape, dtype="float32", name=None):
+        set_ = object.__setattr__
+        set_(self, "shape", tuple(None if d is None else int(d) for d in shape))
+        set_(self, "dtype", np.dtype(dtype))
+        set_(self, "name", name)
+
+    def __setattr__(self, name, value):
+        raise AttributeError("a TensorSpec cannot be changed")
+
+    def __reduce__(self):
+        return TensorSpec, (self.shape, self.dtype, self.name)
+
+    def __eq__(self, other):
+        if not isinstance(other, TensorSpec):
+            return NotImplemented
+        return (self.shape, self.dtype) == (other.shape, other.dtype)
+
+    def __hash__(self):
+        return hash((self.shape, self.dtype))
+
+    def __repr__(self):
+        return f"TensorSpec(shape={self.shape}, dtype={self.dtype})"
+
+
+class Structure:
+    """How the components of an element are nested; the tree that `of` finds in a value."""
+
+    __slots__ = ("kind", "keys", "order", "items", "example")
+
+    def __init__(self, kind, keys=(), order=(), items=(), example=None):
+        self.kind = kind  # "leaf", "tuple", "dict" or "namedtuple"
+        self.keys = keys  # of a dict as it had them; fields of a named tuple
+        self.order = order  # of a dict: sorted keys
+        self.items = items  # in the order of components
+        self.example = example  # what makes a dict or named tuple of the user's type
+
+    @classmethod
+    def of(cls, value, path=""):
+        """The structure of a value and its leaves, as [(path, leaf), ...]."""
+        if isinstance(value, tuple) and hasattr(value, "_fields"):
+            parts = [(f".{f}", v) for f, v in zip(value._fields, value)]
+            make = dict(kind="namedtuple", keys=value._fields, example=type(value))
+        elif isinstance(value, tuple):
+            parts = [(f"[{i}]", v) for i, v in enumerate(value)]
+            make = dict(kind="tuple")
+        elif isinstance(value, dict):
+            order = _sorted_keys(value, path)
+            parts = [(f"[{k!r}]", value[k]) for k in order]
+            make = dict(kind="dict", keys=tuple(value), order=order, example=_empty_like(value))
+        else:
+            return cls("leaf"), [(path, value)]
+        items, leaves = [], []
+        for step, part in parts:
+            item, more = cls.of(part, path + step)
+            items.append(item)
+            leaves += more
+        return cls(items=tuple(items), **make), leaves
+
+    def leaves(self):
+        """How many components there are."""
+        return 1 if self.kind == "leaf" else sum(item.leaves() for item in self.items)
+
+    def document(self):
+        """The structure as the engine reads it (see core/spec)."""
+        inside = [item.document() for item in self.items]
+        if self.kind == "leaf":
+            return None
+        if self.kind == "tuple":
+            return {"tuple": inside}
+        if self.kind == "dict":
+            return {"dict": [[str(k), d] for k, d in zip(self.order, inside)]}
+        return {"dict": [[k, d] for k, d in zip(self.keys, inside)], "name": self.example.__name__}
+
+    def pack(self, values):
+        """The element with these components, given in order."""
+        return self.packer()(tuple(values))
+
+    def packer(self):
+        """A function from a tuple of components to the element."""
+        if self.kind == "leaf":
+            return lambda values: values[0]
+        if all(item.kind == "leaf" for item in self.items):
+            return self._joiner()
+        join, parts, at = self._joiner(), [], 0
+        for item in self.items:
+            n = item.leaves()
+            parts.append((item.packer(), slice(at, at + n)))
+            at += n
+        return lambda values: join(tuple([f(values[s]) for f, s in parts]))
+
+    def _joiner(self):
+        """A function from a tuple of this node's own items to the node."""
+        if self.kind == "tuple":
+            return lambda values: values
+        if self.kind == "namedtuple":
+            return self.example._make
+        keys, places = self.keys, [self.order.index(k) for k in self.keys]
+        as_given = places == list(range(len(places)))
+        if type(self.example) is dict:
+            if as_given:
+                return lambda values: dict(zip(keys, values))
+            return lambda values: {k: values[i] for k, i in zip(keys, places)}
+        return lambda values: _filled(self.example, keys, [values[i] for i in places])
+
+
+def _sorted_keys(value, path):
+    try:
+        return sorted(value)
+    except TypeError:
+        raise InvalidArgumentError(f"the keys of the dict{path} cannot be sorted: {list(value)!r}; use keys of one "
+                                   "type") from None
+
+
+def _empty_like(value):
+    """An empty mapping of the type of value, with what else that type needs."""
+    if type(value) is dict:
+        return {}
+    empty = value.copy()
+    empty.clear()
+    return empty
+
+
+def _filled(example, keys, values):
+    out = example.copy()
+    out.update(zip(keys, values))
+    return out
