@@ -27,6 +27,9 @@ test: $(LIBRARY) $(DONE)/test ## everything that must pass: go vet, go test -rac
 	$(GO) test -race ./...
 	$(PY) -m pytest
 
+bench: $(LIBRARY) $(DONE)/bench ## infeed beside its peers in one table; ARGS="--quick --json" and the like
+	$(PY) -m bench $(ARGS)
+
 check: $(DONE)/tools ## quick look: formatting and go vet
 	@unformatted=$$("$$($(GO) env GOROOT)/bin/gofmt" -l $(GO_FOLDERS)) && \
 	if [ -n "$$unformatted" ]; then echo "not formatted by gofmt:" $$unformatted; exit 1; fi
@@ -74,4 +77,8 @@ $(DONE)/demo: pyproject.toml setup.py | $(LIBRARY)
 
 $(DONE)/test: pyproject.toml setup.py | $(LIBRARY)
 	$(PIP) install --no-build-isolation -e '.[test]'
+	@touch $@
+
+$(DONE)/bench: pyproject.toml setup.py | $(LIBRARY)
+	$(PIP) install --no-build-isolation -e '.[bench]'
 	@touch $@
