@@ -85,28 +85,29 @@ func (s *Segment) Slots() int { return s.slots }
 // Bytes returns all its memory. It must not be used after Close.
 func (s *Segment) Bytes() []byte { return s.bytes }
 
-// Populate gives the i-th slot its pages ahead of use; the first touch of a
-// fresh page costs more than ten times that of a recycled one.
-func (s *Segment) Populate(i int) {
-	// Failing only means that the pages come when they are touched.
-	_ = syscall.Fallocate(int(s.File.Fd()), 0, int64(i)*s.SlotSize, s.SlotSize)
-}
-
-// TryAcquire takes a free slot of the segment for filling, the one that was
-// taken last first, since its memory is likely to be in the cache.
+// TryAcquire takes a free slot of the segment for filling, the first one: what was
+// in use lately is likely to be in the cache.
 func (s *Segment) TryAcquire() (Slot, bool) {
-	r := table()
 	for i := range s.slots {
-		n := s.first + uint32(i)
-		rec := &r.slots[n]
-		w := rec.word.Load()
-		if uint32(w) == Free && rec.word.CompareAndSwap(w, nextGeneration(w, Filling)) {
-			off := int64(i) * s.SlotSize
-			return Slot{Ref: nextGeneration(w, Filling)&^0xffffffff | uint64(n), Index: i,
-				Bytes: s.bytes[off : off+s.SlotSize : off+s.SlotSize], segment: s}, true
+		if slot, ok := s.TryAcquireAt(i); ok {
+			return slot, true
 		}
 	}
 	return Slot{}, false
+}
+
+// TryAcquireAt takes the i-th slot for filling, if it is free.
+func (s *Segment) TryAcquireAt(i int) (Slot, bool) {
+	n := s.first + uint32(i)
+	rec := &table().slots[n]
+	w := rec.word.Load()
+	next := nextGeneration(w, Filling)
+	if uint32(w) != Free || !rec.word.CompareAndSwap(w, next) {
+		return Slot{}, false
+	}
+	off := int64(i) * s.SlotSize
+	return Slot{Ref: next&^0xffffffff | uint64(n), Index: i,
+		Bytes: s.bytes[off : off+s.SlotSize : off+s.SlotSize], segment: s}, true
 }
 
 // Idle tells that none of its slots is being filled, waited for or lent.

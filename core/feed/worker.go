@@ -25,8 +25,15 @@ type worker struct {
 	jobs     []*job // being made, and perhaps one more to be made next
 	known    map[uint32]bool
 	payloads map[uint64]bool
+	recent   []place // slots it wrote to, the last one first
 	lastDone time.Time
 	mean     time.Duration // of making a batch, lately
+}
+
+// place is a slot by where it is.
+type place struct {
+	segment *arena.Segment
+	index   int
 }
 
 func startWorker(n int, ps *processes) (*worker, error) {
@@ -92,8 +99,14 @@ func (w *worker) give(j *job) {
 			_ = w.socket.send(message{kind: msgSegment, segment: s.Number(), slot: uint32(s.Slots()), bytes: uint64(s.SlotSize)}, s.File)
 		}
 		m.segment, m.slot, m.bytes = s.Number(), uint32(j.slot.Index), uint64(s.SlotSize)
+		w.remember(place{s, j.slot.Index})
 	}
 	_ = w.socket.send(m, nil)
+}
+
+func (w *worker) remember(at place) {
+	w.recent = slices.DeleteFunc(w.recent, func(o place) bool { return o == at })
+	w.recent = slices.Insert(w.recent, 0, at)
 }
 
 func (w *worker) forgetSegment(s *arena.Segment) {
