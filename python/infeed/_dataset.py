@@ -268,7 +268,7 @@ class Dataset:
         return self._handle.number
 
     @staticmethod
-    def default_workers():
+    def _default_workers():
         return min(len(os.sched_getaffinity(0)), MOST_WORKERS)
 
     def __getstate__(self):

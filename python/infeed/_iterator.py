@@ -108,7 +108,7 @@ class Iterator:
 
     def _open(self, state):
         handle, options = self._dataset._open(), self._dataset.options()
-        self._workers = _options.workers(options, self._dataset.default_workers())
+        self._workers = _options.workers(options, self._dataset._default_workers())
         call = _native.Call(handle)
         call("dataset_iterate", {"pass": self._pass, "shard": self._shard, "state": state, "workers": self._workers,
                                  "ram_budget": _options.ram_budget(options)})
