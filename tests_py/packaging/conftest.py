@@ -76,6 +76,13 @@ def light_venv(folder):
     return folder / "bin" / "python"
 
 
+def pytest_collection_modifyitems(items):
+    """Compiling with cold caches on a busy machine takes minutes; the bound is there for hangs only."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.timeout(600))
+
+
 @pytest.fixture
 def source(tmp_path):
     """A copy of the source tree, without anything built."""

@@ -38,7 +38,6 @@ def test_editable_install_uses_the_tree(source, tmp_path):
     check([python, "-c", "import infeed.later; assert infeed.later.here"], tmp_path, PYTHONPATH=None)
 
 
-@pytest.mark.timeout(600)
 def test_install_gets_go_from_the_package_index_where_there_is_none(source, tmp_path):
     check([sys.executable, "-m", "venv", tmp_path / "venv"], tmp_path)
     python = tmp_path / "venv" / "bin" / "python"
