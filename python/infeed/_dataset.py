@@ -252,6 +252,30 @@ class Dataset:
         """The same as `iter`: elements are NumPy arrays already."""
         return iter(self)
 
+    def to_keras(self, steps=None):
+        """This dataset as a `keras.utils.PyDataset`, for `fit`, `evaluate` and `predict`.
+
+        steps: how many elements an epoch has; None: a whole pass. A dataset without
+        end needs steps, here or as `fit(steps_per_epoch=)`. Elements must be batches
+        as Keras takes them: x, (x, y), (x, y, sample_weight), with x an array, tuple
+        or dict. Raises InvalidArgumentError for steps below 1.
+
+        Example:
+            >>> import numpy as np, keras, infeed
+            >>> x, y = np.ones((64, 3), "float32"), np.ones((64, 1), "float32")
+            >>> ds = infeed.Dataset.from_tensor_slices((x, y)).shuffle(seed=1).batch(16)
+            >>> model = keras.Sequential([keras.layers.Dense(1)])
+            >>> model.compile("sgd", "mse")
+            >>> history = model.fit(ds.to_keras(), epochs=2, verbose=0)
+            >>> len(history.epoch)
+            2
+        """
+        from infeed import keras
+
+        if steps is not None and (steps := _int("to_keras", "steps", steps)) < 1:
+            raise InvalidArgumentError(f"to_keras: steps is {steps}; it must be at least 1, or None for a whole pass")
+        return keras.FromDataset(self, steps)
+
     # -- the engine -------------------------------------------------------------------------
 
     def _continue_after(self, pass_):

@@ -349,6 +349,10 @@ class PyDataset:
         """The object whose class may have hooks."""
         return self
 
+    def _infeed_walk(self, **options):
+        """A walk over the batches; see Engine.walk for the options."""
+        return engine(self).walk(self, **options)
+
     def __iter__(self):
         return PassIterator(self)
 
@@ -424,7 +428,7 @@ class PassIterator:
         if not restored:
             run_hook(ds, "on_epoch_begin")
         self._length = length_of(ds)
-        self._walk = e.walk(ds, length=self._length, shuffle=e.shuffle, pass_=self._pass, start=self._start)
+        self._walk = ds._infeed_walk(length=self._length, shuffle=e.shuffle, pass_=self._pass, start=self._start)
 
     def _end(self):
         self._ended = True

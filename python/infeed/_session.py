@@ -86,8 +86,8 @@ class Session:
             pass_ = self.pass_ = e.begin_pass()
         else:
             pass_ = self.pass_
-        self.walk = e.walk(self.dataset, length=self.length, shuffle=self.training and self.shuffle, pass_=pass_,
-                           start=position, look=self.looking)
+        self.walk = self.dataset._infeed_walk(length=self.length, shuffle=self.training and self.shuffle, pass_=pass_,
+                                              start=position, look=self.looking)
 
     def _drop(self):
         walk, self.walk = self.walk, None

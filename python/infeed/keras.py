@@ -90,6 +90,84 @@ class Accelerated(PyDataset):
         return self.dataset
 
 
+class FromDataset(PyDataset):
+    """An `infeed.Dataset` as Keras takes it. Made by `Dataset.to_keras`.
+
+    Pass k of the dataset is the k-th epoch; with `steps`, an epoch is the next so many
+    elements, and another pass begins where one ends. evaluate, predict and
+    validation_data see pass 0 from its start each time.
+    """
+
+    def __init__(self, dataset, steps=None):
+        super().__init__(workers=0)
+        self.dataset, self.steps = dataset, steps
+        self._stream = None
+
+    @property
+    def num_batches(self):
+        if self.steps is not None:
+            return self.steps
+        n = self.dataset.cardinality()
+        return n if n >= 0 else None
+
+    def __getitem__(self, index):
+        return self.dataset[index]
+
+    def _infeed_walk(self, *, length, shuffle, pass_, start=0, look=False):
+        if look or pass_ < 0:
+            return _DatasetWalk(self.dataset, 0, start, length)
+        if self.steps is None:
+            return _DatasetWalk(self.dataset, pass_, start, length)
+        if self._stream is None:
+            self._stream = _Stream(self.dataset)
+        self._stream.position, self._stream.length = start, length
+        return self._stream
+
+
+class _DatasetWalk:
+    """A walk over one pass of a Dataset."""
+
+    def __init__(self, dataset, pass_, start, length):
+        self.iterator = dataset.iterator(epoch=pass_)
+        self.position, self.length = start, length
+        if start:
+            self.iterator.load_state_dict({**self.iterator.state_dict(), "position": start})
+
+    def next(self):
+        if self.position == self.length:
+            raise StopIteration
+        batch = next(self.iterator)
+        self.position += 1
+        return batch
+
+    def close(self):
+        self.iterator.close()
+
+
+class _Stream:
+    """Walks over pass after pass of a Dataset, `length` elements at a time."""
+
+    def __init__(self, dataset):
+        self.dataset, self.pass_ = dataset, 0
+        self.iterator = dataset.iterator(epoch=0)
+        self.position, self.length = 0, None
+
+    def next(self):
+        if self.position == self.length:
+            raise StopIteration
+        try:
+            batch = next(self.iterator)
+        except StopIteration:
+            self.pass_ += 1
+            self.iterator = self.dataset.iterator(epoch=self.pass_)
+            batch = next(self.iterator)
+        self.position += 1
+        return batch
+
+    def close(self):
+        """Nothing: the next walk goes on from here."""
+
+
 def accelerate(dataset, workers=None, use_multiprocessing=None, max_queue_size=None, *, shuffle=None, seed=None,
                timeout=None):
     """Wraps any keras.utils.PyDataset so that it keeps infeed's promises.
