@@ -42,7 +42,8 @@ class Iterator:
         self._call = None
         self._workers = 0
         self._start = self._end = 0  # the first element's number, and the one after the group at hand
-        self._over = False
+        self._over = False  # the last element was delivered
+        self._closed = False
         self._state = None
 
     @property
@@ -57,7 +58,8 @@ class Iterator:
         try:
             return self._pop()
         except IndexError:
-            return self._next_group()
+            pass  # and no exception of the next group is chained to this one
+        return self._next_group()
 
     def _next_group(self):
         _native.check_fork()
@@ -66,6 +68,8 @@ class Iterator:
                 return self._pop()
             if self._over:
                 raise StopIteration
+            if self._closed:
+                raise CancelledError("the iterator was closed")
             if self._call is None:
                 self._open(None)
             entry = self._take()
@@ -80,31 +84,33 @@ class Iterator:
 
     def _take(self):
         """The next entry; StopIteration after the last."""
+        call = self._call
         if not self._workers:
-            self._produce()
-        status = self._try(self._address)
+            self._produce(call)
+        status = self._try(call.address)
         while status:
             if status == _native.END:
+                self._over = True
                 self.close()
                 raise StopIteration
             if status < 0:
-                raise self._failure(status)
+                raise self._failure(call, status)
             if _native.exiting():
                 raise CancelledError("the interpreter is shutting down")
-            status = self._wait(self._address)
-        return self._call.struct.entry
+            status = self._wait(call.address)
+        return call.struct.entry
 
-    def _produce(self):
-        status = _native.library().infeed_dataset_produce(self._address)
+    def _produce(self, call):
+        status = _native.library().infeed_dataset_produce(call.address)
         if status < 0:
-            raise self._call.error(status)
+            raise call.error(status)
 
-    def _failure(self, status):
+    def _failure(self, call, status):
         """The error behind a status; it comes again at every further call."""
         if status in (-CancelledError.kind, -ForkedProcessError.kind):
-            return self._call.error(status)
-        call = _native.Call(self._call.struct.handle)
-        return call.error(_native.library().infeed_dataset_error(call.address))
+            return call.error(status)
+        cause = _native.Call(call.struct.handle)
+        return cause.error(_native.library().infeed_dataset_error(cause.address))
 
     def _open(self, state):
         handle, options = self._dataset._open(), self._dataset.options()
@@ -117,10 +123,9 @@ class Iterator:
         self._pass = self._state["pass"]
         self._start = self._end = self._state["position"]
         self._call = _native.Call(call.struct.out[0] & _U64)
-        self._address = self._call.address
         library = _native.library()
         self._try, self._wait = library.quick_try_next, library.infeed_next
-        self._over = False
+        self._over = self._closed = False
         _native.close_at_exit(self)
 
     def state_dict(self, at=None):
@@ -168,7 +173,7 @@ class Iterator:
 
     def close(self):
         """Ends the iterator and gives back its memory; arrays it gave out stay valid."""
-        self._over = True
+        self._closed = True
         self._ready.clear()
         call, self._call = self._call, None
         if call is not None:

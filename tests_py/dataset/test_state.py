@@ -1,0 +1,165 @@
+"""The law: the state before element k, loaded anywhere, gives elements k, k+1, ..."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import infeed
+
+from .conftest import numbers, with_workers
+
+PIPELINES = {
+    "plain": lambda ds: ds,
+    "batch": lambda ds: ds.batch(4),
+    "training": lambda ds: ds.shuffle(seed=5).repeat(3).batch(4, drop_remainder=True),
+    "drawn seed": lambda ds: ds.shuffle().repeat(2).batch(4),
+    "shuffled batches": lambda ds: ds.batch(4).shuffle(100, seed=5).repeat(2),
+    "windows": lambda ds: ds.repeat().shuffle(6, seed=5).skip(2).take(40).batch(3),
+}
+
+
+@pytest.mark.parametrize("name", PIPELINES)
+def test_resume_before_every_element(pairs, name):
+    make = lambda workers: with_workers(PIPELINES[name](pairs(23)), workers)  # noqa: E731
+    saver = make(2).iterator(epoch=2)
+    states, want = [saver.state_dict()], []
+    for element in saver:
+        want.append(numbers([element]))
+        states.append(saver.state_dict())
+    for k, state in enumerate(states):
+        stored = json.dumps(state)
+        assert len(stored) < 1024
+        it = iter(make(k % 3))
+        it.load_state_dict(json.loads(stored))
+        assert it.state_dict() == saver.state_dict(at=k) == state
+        assert [numbers([e]) for e in it] == want[k:], f"from element {k}"
+
+
+def test_resume_twice(pairs):
+    ds = pairs(100).shuffle(seed=1).repeat().batch(7)
+    unbroken = iter(ds)
+    want = [numbers([next(unbroken)]) for _ in range(40)]
+    got, state = [], None
+    for _ in range(8):
+        it = iter(pairs(100).shuffle(seed=1).repeat().batch(7))
+        if state is not None:
+            it.load_state_dict(state)
+        got += [numbers([next(it)]) for _ in range(5)]
+        assert it.state_dict(at=5) == it.state_dict()
+        state = it.state_dict()
+    assert got == want
+
+
+def test_passes_go_on_after_the_one_that_was_loaded(pairs):
+    def epochs(ds, count, state=None):
+        out = []
+        for _ in range(count):
+            it = iter(ds)
+            if state is not None:
+                it.load_state_dict(state)
+                state = None
+            out.append(numbers(it))
+        return out
+
+    make = lambda: pairs(30).shuffle(seed=3).batch(4)  # noqa: E731
+    ds = make()
+    want = epochs(ds, 5)
+    ds = make()
+    epochs(ds, 2)
+    it = iter(ds)
+    head = numbers(next(it) for _ in range(3))
+    assert head == want[2][:12]
+    assert epochs(make(), 3, it.state_dict()) == [want[2][12:], want[3], want[4]]
+
+
+def test_states_behind_the_engine(pairs):
+    it = iter(pairs(50).shuffle(seed=1).batch(4))
+    for _ in range(5):
+        next(it)
+    assert [it.state_dict(at=n)["position"] for n in range(6)] == list(range(6))
+    again = iter(pairs(50).shuffle(seed=1).batch(4))
+    again.load_state_dict(it.state_dict(at=3))
+    next(again)
+    assert again.state_dict(at=0)["position"] == 3 and again.state_dict()["position"] == 4
+    for at in (6, -1, 1.0, True):
+        with pytest.raises(infeed.InvalidArgumentError, match="5 elements were delivered"):
+            it.state_dict(at=at)
+
+
+def test_state_after_the_end(pairs):
+    it = iter(pairs(10).batch(4))
+    assert len(list(it)) == 3
+    assert it.state_dict()["position"] == 3
+    again = iter(pairs(10).batch(4))
+    again.load_state_dict(it.state_dict())
+    assert list(again) == []
+    it.load_state_dict(it.state_dict(at=1))
+    assert numbers(it) == list(range(4, 10)), "an iterator that ended can be taken back"
+
+
+def test_shards_have_states_of_their_own(pairs):
+    ds = pairs(40).shuffle(seed=1).batch(4)
+    it = ds.iterator(epoch=1, shard=(2, 1))
+    next(it)
+    state, want = it.state_dict(), numbers(it)
+    again = ds.iterator(shard=(2, 1))
+    again.load_state_dict(state)
+    assert numbers(again) == want
+    with pytest.raises(infeed.StateMismatchError, match="reader 2 of 2, this iterator is reader 1 of 1"):
+        iter(ds).load_state_dict(state)
+
+
+@pytest.mark.parametrize("other, text", [
+    (lambda ds: ds(24).shuffle(seed=1).batch(4), r"step 0 was from_tensor_slices\(23 rows\) and is from_tensor_slices\(24 rows\)"),
+    (lambda ds: ds(23).shuffle(seed=2).batch(4), "step 1 was .*seed=1.* and is .*seed=2"),
+    (lambda ds: ds(23).shuffle().batch(4), "step 1 was .*seed=1.* and is .*seed=None"),
+    (lambda ds: ds(23).shuffle(seed=1).batch(5), r"step 2 was batch\(batch_size=4.* and is batch\(batch_size=5"),
+    (lambda ds: ds(23).batch(4), "step 1 was shuffle"),
+    (lambda ds: infeed.Dataset.from_tensor_slices(list(range(23))).shuffle(seed=1).batch(4), r"step 3 was elements \(.* and is elements int32"),
+])
+def test_state_of_another_dataset(pairs, other, text):
+    state = iter(pairs(23).shuffle(seed=1).batch(4)).state_dict()
+    it = iter(other(pairs))
+    with pytest.raises(infeed.StateMismatchError, match=text):
+        it.load_state_dict(state)
+    assert len(list(it)) > 0, "a state that was refused broke the iterator"
+
+
+@pytest.mark.parametrize("damage, error", [
+    (lambda s: None, infeed.InvalidArgumentError), (lambda s: [s], infeed.InvalidArgumentError),
+    (lambda s: {}, infeed.StateMismatchError), (lambda s: {**s, "order_version": 2}, infeed.StateMismatchError),
+    (lambda s: {**s, "position": 99}, infeed.StateMismatchError), (lambda s: {**s, "position": -1}, infeed.StateMismatchError),
+    (lambda s: {**s, "position": "3"}, infeed.InvalidArgumentError), (lambda s: {**s, "seeds": []}, infeed.StateMismatchError),
+    (lambda s: {**s, "kind": "pydataset"}, infeed.StateMismatchError), (lambda s: {**s, "format": 7}, infeed.StateMismatchError),
+])
+def test_damaged_states(pairs, damage, error):
+    ds = pairs(23).shuffle(seed=1)
+    with pytest.raises(error):
+        iter(ds).load_state_dict(damage(iter(ds).state_dict()))
+
+
+CHILD = """
+import json, sys
+import numpy as np, infeed
+ds = infeed.Dataset.from_tensor_slices(np.arange(100_000)).shuffle().repeat().batch(32)
+it = iter(ds)
+if len(sys.argv) > 1:
+    it.load_state_dict(json.loads(sys.argv[1]))
+ahead = [next(it).tolist() for _ in range(3)]
+state = it.state_dict()
+print(json.dumps([state, ahead, [next(it).tolist() for _ in range(3)]]))
+"""
+
+
+def test_resume_in_another_process():
+    def run(*args):
+        out = subprocess.run([sys.executable, "-c", CHILD, *args], capture_output=True, text=True, check=True, timeout=60)
+        return json.loads(out.stdout)
+
+    state, _, want = run()
+    later, got, _ = run(json.dumps(state))
+    assert got == want
+    assert later["seeds"] == state["seeds"], "the seed that was drawn is not that of the state"
+    assert run(json.dumps(later))[1] == run(json.dumps(state))[2]
