@@ -76,6 +76,22 @@ func TestLentMemoryOutlivesItsSegment(t *testing.T) {
 	require.Equal(t, before, MappedBytes())
 }
 
+func TestPrivateSegments(t *testing.T) {
+	before := MappedBytes()
+	s, err := NewPrivateSegment(2, 4096, nil)
+	require.NoError(t, err)
+	require.Nil(t, s.File)
+	a, ok := s.TryAcquire()
+	require.True(t, ok)
+	a.Bytes[4095] = 1
+	require.True(t, MarkReady(a.Ref))
+	require.True(t, Lend(a.Ref))
+	s.Close()
+	require.Equal(t, before+8192, MappedBytes())
+	require.True(t, Release(a.Ref))
+	require.Equal(t, before, MappedBytes())
+}
+
 func TestSegmentNumbersAreUsedAgain(t *testing.T) {
 	for range 3 * maxSegments {
 		s, err := NewSegment(4, 4096, nil)

@@ -10,8 +10,9 @@ import (
 
 const sysMemfdCreate = 319 // linux/amd64
 
-// Segment is mapped shared memory cut into equal slots. File is its memfd, for
-// handing to other processes; it is closed by Close, the memory may live longer.
+// Segment is mapped memory cut into equal slots. File is its memfd, for handing to
+// other processes; it is closed by Close, the memory may live longer. A private
+// segment has none.
 type Segment struct {
 	File     *os.File
 	SlotSize int64
@@ -35,6 +36,17 @@ func NewSegment(slots int, slotSize int64, event *Event) (*Segment, error) {
 	return s, err
 }
 
+// NewPrivateSegment is NewSegment for memory that no other process will need. It
+// takes no descriptor, and a forked child keeps what was in it at the fork.
+func NewPrivateSegment(slots int, slotSize int64, event *Event) (*Segment, error) {
+	size := int64(slots) * slotSize
+	b, err := syscall.Mmap(-1, 0, int(size), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON|syscall.MAP_NORESERVE)
+	if err != nil {
+		return nil, errs.Wrap(err, errs.ResourceExhausted, "arena", "cannot map %d bytes", size)
+	}
+	return cut(nil, b, slots, slotSize, event)
+}
+
 // MapSegment maps the memory behind file, which it then owns.
 func MapSegment(file *os.File, slots int, slotSize int64, event *Event) (*Segment, error) {
 	size := int64(slots) * slotSize
@@ -42,6 +54,11 @@ func MapSegment(file *os.File, slots int, slotSize int64, event *Event) (*Segmen
 	if err != nil {
 		return nil, errs.Wrap(err, errs.ResourceExhausted, "arena", "cannot map %d bytes of shared memory", size)
 	}
+	return cut(file, b, slots, slotSize, event)
+}
+
+// cut makes a segment of mapped memory, which is unmapped when it fails.
+func cut(file *os.File, b []byte, slots int, slotSize int64, event *Event) (*Segment, error) {
 	number, first, err := claimSegment(slots)
 	if err != nil {
 		syscall.Munmap(b)
@@ -50,7 +67,7 @@ func MapSegment(file *os.File, slots int, slotSize int64, event *Event) (*Segmen
 	s := &Segment{File: file, SlotSize: slotSize, number: number, first: first, slots: slots, bytes: b}
 	r := table()
 	g := &r.segments[number]
-	g.address, g.bytes = uint64(uintptr(unsafe.Pointer(&b[0]))), uint64(size)
+	g.address, g.bytes = uint64(uintptr(unsafe.Pointer(&b[0]))), uint64(len(b))
 	g.refs.Store(1)
 	for i := range slots {
 		rec := &r.slots[first+uint32(i)]

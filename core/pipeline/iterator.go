@@ -89,7 +89,7 @@ func (d *Dataset) Iterate(o Options) (*Iterator, error) {
 
 func (it *Iterator) start() (err error) {
 	it.event = arena.NewEvent()
-	if it.segment, err = arena.NewSegment(it.sizes.slots, it.sizes.slotBytes, it.event); err != nil {
+	if it.segment, err = arena.NewPrivateSegment(it.sizes.slots, it.sizes.slotBytes, it.event); err != nil {
 		arena.FreeEvent(it.event)
 		return err
 	}

@@ -203,6 +203,28 @@ def test_fork_after_use():
     assert out.stdout == "fine\n", out.stderr
 
 
+def test_arrays_in_a_forked_child_stay_as_they_are():
+    code = """
+    import os
+    import numpy as np, infeed
+    it = iter(infeed.Dataset.from_tensor_slices(np.arange(100_000)).repeat().batch(1000))
+    kept = next(it)
+    r, w = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(w)
+        os.read(r, 1)
+        os._exit(0 if np.array_equal(kept, np.arange(1000)) else 3)
+    del kept
+    for _ in range(1000):
+        next(it)
+    os.write(w, b"x")
+    print(os.waitpid(pid, 0)[1])
+    """
+    out = run(code)
+    assert out.stdout == "0\n", out.stderr
+
+
 def test_interrupt_is_taken_at_once():
     code = """
     import numpy as np, infeed
