@@ -6,6 +6,7 @@ import pickle
 import subprocess
 import sys
 import threading
+import time
 
 from infeed import _context, _native, _payload
 from infeed._errors import ForkedProcessError
@@ -61,11 +62,11 @@ class ThreadPool(Pool):
 
     def close(self):
         super().close()
-        me = threading.current_thread()
+        # A thread that is in the user's code ends when that returns.
+        deadline = time.monotonic() + (0.1 if _native.exiting() else 1.0)
         for t in getattr(self, "threads", ()):
-            if t is not me:
-                # One that is in the user's code ends when that returns.
-                t.join(1.0 if not _native.exiting() else 0.1)
+            if t is not threading.current_thread():
+                t.join(max(0.0, deadline - time.monotonic()))
 
 
 def _work(handle, dataset_ref, results, lock, number):

@@ -33,6 +33,7 @@ class Engine:
         self.lock = threading.RLock()
         self._outside = None
         self.walks = weakref.WeakSet()
+        self.of_sessions = weakref.WeakKeyDictionary()  # the walk of each of Keras's sessions
 
     def __reduce__(self):
         return _rebuild_engine, ((self.workers, self.processes, self.queue, self.shuffle, self._seed, self.timeout),

@@ -13,31 +13,46 @@ What Keras draws before a training session's first on_epoch_end is only looked a
 import sys
 import threading
 import warnings
+import weakref
 
 from infeed import _context
-from infeed._errors import InvalidArgumentError
+from infeed._errors import CancelledError, InvalidArgumentError
 from infeed._pydataset import engine, length_of, run_hook
 
 
 class Session:
-    """One adapter's way through a dataset."""
+    """One adapter's way through a dataset.
+
+    It does not keep the dataset alive, and the dataset keeps its walk: TensorFlow never
+    forgets an adapter whose batches it took, while fit's own frame holds the dataset.
+    """
 
     workers = 1
     use_multiprocessing = False
 
     def __init__(self, dataset, training, shuffle, seed=None):
-        self.dataset = dataset
+        self._dataset = weakref.ref(dataset)
         self.training = training
         self.shuffle = shuffle
         self.looking = True
         self.lock = threading.RLock()
-        self.walk = None
         self.length = None
         self.pass_ = None
         e = engine(dataset)
         self.max_queue_size = e.queue
         if e._seed is None and seed is not None:
             e.seed = seed
+
+    @property
+    def dataset(self):
+        found = self._dataset()
+        if found is None:
+            raise CancelledError("the dataset that Keras reads was deleted; keep a reference to it")
+        return found
+
+    @property
+    def walk(self):
+        return engine(self.dataset).of_sessions.get(self)
 
     # Hooks hold the lock: drawing waits while they change what is drawn.
 
@@ -60,16 +75,19 @@ class Session:
             if self.looking:
                 self.looking = False
                 self._drop()
-            elif self.training and self.pass_ is not None and self.walk.position == self.length:
+            elif self.training and self.pass_ is not None and self.walk is not None and (
+                    self.walk.position == self.length):
                 engine(self.dataset).end_pass(self.pass_)
                 self.pass_ = None
 
     def __getitem__(self, position):
         with self.lock:
-            if self.walk is None or position != self.walk.position or position == 0:
+            walk = self.walk
+            if walk is None or position != walk.position or position == 0:
                 self._begin(position)
+                walk = self.walk
             try:
-                batch = self.walk.next()
+                batch = walk.next()
             except StopIteration:
                 raise IndexError(f"batch {position} was asked for, but the dataset has {self.length}") from None
             return for_keras(batch)
@@ -86,17 +104,13 @@ class Session:
             pass_ = self.pass_ = e.begin_pass()
         else:
             pass_ = self.pass_
-        self.walk = self.dataset._infeed_walk(length=self.length, shuffle=self.training and self.shuffle, pass_=pass_,
-                                              start=position, look=self.looking)
+        e.of_sessions[self] = self.dataset._infeed_walk(
+            length=self.length, shuffle=self.training and self.shuffle, pass_=pass_, start=position, look=self.looking)
 
     def _drop(self):
-        walk, self.walk = self.walk, None
+        walk = engine(self.dataset).of_sessions.pop(self, None)
         if walk is not None:
             walk.close()
-
-    def __del__(self):
-        if getattr(self, "walk", None) is not None:
-            self.walk.close()
 
 
 def for_keras(batch):

@@ -11,6 +11,7 @@ import sys
 import time
 import traceback
 import warnings
+import weakref
 
 from infeed import _batch, _context, _native
 from infeed._errors import CancelledError, ForkedProcessError, TimeoutError, WorkerError
@@ -56,7 +57,7 @@ class InlineWalk:
     AHEAD = 1024
 
     def __init__(self, dataset, options):
-        self.dataset, self.options = dataset, options
+        self.dataset, self.options = weakref.ref(dataset), options
         self.position = options["start"]
         self.order, self.first = (), 0
 
@@ -66,8 +67,9 @@ class InlineWalk:
             raise StopIteration
         index = self._index()
         self.position += 1
-        job = _context.Job(self.dataset, o["seed"], o["pass"], o["epoch"], index)
-        return run_job(self.dataset, job, "the caller's thread")
+        dataset = self.dataset()
+        job = _context.Job(dataset, o["seed"], o["pass"], o["epoch"], index)
+        return run_job(dataset, job, "the caller's thread")
 
     def _index(self):
         o = self.options
