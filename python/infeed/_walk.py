@@ -202,6 +202,8 @@ class ThreadWalk(PoolWalk):
     def close(self):
         super().close()
         self.pool.results.pop(self.number, None)
+        # A waiting thread may still refer to these; exceptions among them refer to the dataset.
+        self.results.clear()
 
 
 class ProcessWalk(PoolWalk):
