@@ -40,7 +40,6 @@ race: $(DONE)/tools ## the Go tests under the race detector
 
 soak: $(LIBRARY) $(DONE)/test ## the long loops, and the whole contract on TensorFlow
 	INFEED_SOAK=1 $(PY) -m pytest
-	INFEED_SOAK=1 KERAS_BACKEND=tensorflow $(PY) -m pytest tests_py/contract
 
 api: $(LIBRARY) $(DONE)/test ## rewrite the lists of public names after a wanted change
 	INFEED_UPDATE_API=1 $(GO) test -count=1 ./tests_go/api
