@@ -214,7 +214,7 @@ class Decoder:
             at += 1 + rank
             if text:
                 column = _as_bytes(column)
-            if private and rank:
+            if private and (rank or dtype.kind == "V"):  # other single values are copies already
                 column = [row.copy() for row in column]
             columns.append(column)
         if self._single:

@@ -39,6 +39,13 @@ def test_kept_elements_stay_as_they_are(pairs, workers, size):
         assert all(np.array_equal(a, b) for a, b in zip(got, expected))
 
 
+def test_kept_structured_values_stay_as_they_are():
+    a = np.zeros(50_000, dtype=[("a", "i4"), ("b", "f8")])
+    a["a"] = np.arange(50_000)
+    kept = list(infeed.Dataset.from_tensor_slices(a))
+    assert [int(v["a"]) for v in kept] == list(range(50_000))
+
+
 def test_list_of_small_batches_takes_little_more_than_they_are():
     code = """
     import resource, numpy as np, infeed
