@@ -68,7 +68,7 @@ func (p *Pool) Stop() {
 		w.Stop()
 	}
 	p.mu.Unlock()
-	p.Work.Wake()
+	p.wake()
 }
 
 // Close frees the pool after Stop. Worker processes that do not end within grace
@@ -82,6 +82,14 @@ func (p *Pool) Close(grace time.Duration) {
 		p.processes.free()
 	}
 	arena.FreeEvent(p.Work)
+}
+
+// wake has whoever hands out jobs look again.
+func (p *Pool) wake() {
+	p.Work.Wake()
+	if p.processes != nil {
+		p.processes.again()
+	}
 }
 
 func (p *Pool) register(j *job) *job {

@@ -57,6 +57,9 @@ type processes struct {
 	dataset  uint64
 	payloads []Payload
 
+	blocked bool          // jobs wait for room in a queue or for a slot
+	kick    chan struct{} // has dispatchAll look again
+
 	slotSize int64 // 0: not known yet
 	segments []*arena.Segment
 	retired  []*arena.Segment
@@ -64,7 +67,8 @@ type processes struct {
 
 func startProcesses(p *Pool) *processes {
 	ps := &processes{pool: p, opt: *p.opt.Process, workers: make([]*worker, p.opt.Workers),
-		spawn: make(chan int, p.opt.Workers), readers: par.NewGroup(p.group.OnPanic)}
+		spawn: make(chan int, p.opt.Workers),
+		kick:  make(chan struct{}, 1), readers: par.NewGroup(p.group.OnPanic)}
 	ps.stdin, ps.init = Duplicate(ps.opt.Stdin), Duplicate(ps.opt.Init)
 	p.group.Pinned(func() {
 		for n := range ps.spawn {
@@ -109,7 +113,7 @@ func (p *Pool) SetDataset(version int64, dataset uint64, payloads []Payload) err
 			o.File.Close()
 		}
 	}
-	p.Work.Wake()
+	p.wake()
 	return nil
 }
 
@@ -150,7 +154,8 @@ func (ps *processes) start(n int) {
 	ps.readers.Go(func() { ps.listen(w) })
 }
 
-// dispatchAll hands out jobs whenever something changed.
+// dispatchAll hands out jobs whenever something changed. What the consumer does is a
+// change only while jobs are blocked: else its every batch would wake this thread.
 func (ps *processes) dispatchAll() {
 	p := ps.pool
 	for {
@@ -160,11 +165,24 @@ func (ps *processes) dispatchAll() {
 		if !stop {
 			ps.dispatch()
 		}
+		blocked := ps.blocked
 		p.mu.Unlock()
-		if stop {
+		switch {
+		case stop:
 			return
+		case blocked:
+			p.Work.Wait(key, hour)
+		default:
+			<-ps.kick
 		}
-		p.Work.Wait(key, hour)
+	}
+}
+
+// again has dispatchAll look again.
+func (ps *processes) again() {
+	select {
+	case ps.kick <- struct{}{}:
+	default: // it will, already
 	}
 }
 
@@ -172,6 +190,7 @@ func (ps *processes) dispatchAll() {
 // is locked.
 func (ps *processes) dispatch() {
 	ps.dropRetired()
+	ps.blocked = false
 	for {
 		w := ps.idlest()
 		if w == nil {
@@ -179,11 +198,13 @@ func (ps *processes) dispatch() {
 		}
 		j := ps.pool.nextJob()
 		if j == nil {
+			ps.blocked = true
 			return
 		}
 		slot, ok := ps.slot(w)
 		if !ok {
 			ps.giveBack(j)
+			ps.blocked = true
 			return
 		}
 		j.slot, j.worker = slot, w.number

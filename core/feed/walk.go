@@ -95,7 +95,7 @@ func (p *Pool) OpenWalk(opt WalkOptions) (*Walk, error) {
 		w.fail(p.fatal)
 	}
 	w.finishIfDone()
-	p.Work.Wake()
+	p.wake()
 	return w, nil
 }
 
@@ -128,7 +128,7 @@ func (w *Walk) Invalidate() {
 	w.throwAway()
 	w.Queue.Finish(0)
 	w.finishIfDone()
-	p.Work.Wake()
+	p.wake()
 }
 
 func (w *Walk) throwAway() {

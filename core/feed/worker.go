@@ -127,7 +127,9 @@ func (ps *processes) listen(w *worker) {
 		p.mu.Lock()
 		ps.handle(w, m, file)
 		if !p.closed {
-			ps.dispatch()
+			if ps.dispatch(); ps.blocked {
+				ps.again()
+			}
 		}
 		p.mu.Unlock()
 	}
@@ -252,7 +254,7 @@ func (ps *processes) bury(w *worker) {
 		}
 	}
 	ps.spawn <- w.number
-	p.Work.Wake()
+	p.wake()
 }
 
 // exitOf waits for a process and returns its exit status, a signal negated.
