@@ -69,7 +69,7 @@ class Plain(Batches, Alone):
 class Checker:
     """Checks batches as they come: the index, the first and last number, a sum of 64 numbers in between.
 
-    That takes about 10 us for a large batch, most of it cache misses.
+    That takes 4 us, and up to 10 where all of a large batch's numbers miss the cache.
     """
 
     SAMPLE = 64

@@ -19,20 +19,23 @@ def figures(scale):
 
 
 def _moved(some):
-    for name, n, stock, data, goals in (
-            ("4.8 MB uint8", 1500, 60, {}, (at_least(3000), times(30, "keras"))),
-            ("19.3 MB float32", 300, 30, FLOAT, (at_least(300), times(15, "keras"))),
-            ("19.3 MB float32, in self.empty", 400, 30, {**FLOAT, "place": "empty"},
+    for name, n, stock, peers, data, goals in (
+            ("4.8 MB uint8", 1500, 60, True, {}, (at_least(3000), times(30, "keras"))),
+            ("19.3 MB float32", 300, 24, True, FLOAT, (at_least(300), times(15, "keras"))),
+            ("19.3 MB float32, in self.empty", 400, 24, False, {**FLOAT, "place": "empty"},
              (at_least(600), times(15, "keras")))):
         full = {k: v for k, v in data.items() if k != "place"}
         n, stock = some(n), some(stock)
-        yield Figure(f"W1 processes, {name}", "batches/s", (
+        contenders = [
             Contender("infeed", "infeed_keras:loop", {"n": n, "processes": True, **data}),
             Contender("infeed, plain loop", "infeed_alone:loop", {"n": n, "processes": True, **data}),
-            Contender("keras", "stock_keras:loop", {"n": stock, "processes": True, **full}, "keras+jax"),
-            Contender("torch", "torch_loader:loop", {"n": some(120), **full}, "torch"),
-            Contender("grain", "grain_loader:loop", {"n": some(100), "processes": 2, **full}, "grain"),
-            Contender("spdl, arena", "spdl_pipeline:arena", {"n": some(120), **full}, "spdl")), goals)
+            Contender("keras", "stock_keras:loop", {"n": stock, "processes": True, **full}, "keras+jax")]
+        if peers:
+            contenders += [
+                Contender("torch", "torch_loader:loop", {"n": some(80), **full}, "torch"),
+                Contender("grain", "grain_loader:loop", {"n": some(60), "processes": 2, **full}, "grain"),
+                Contender("spdl, arena", "spdl_pipeline:arena", {"n": some(120), **full}, "spdl")]
+        yield Figure(f"W1 processes, {name}", "batches/s", tuple(contenders), goals)
 
 
 def _worked(some):

@@ -13,7 +13,8 @@ def process(name, program, needs=""):
 def figures(scale):
     yield Figure("W9 import, whole process", "ms", (
         process("infeed", "import infeed"), process("numpy", "import numpy"),
-        *(process(p, f"import {p}", needs) for needs, (p, _) in PACKAGES.items())),
+        process("grain", "import grain", "grain"), process("spdl", "import spdl", "spdl"),
+        process("keras", "import keras", "keras+jax")),
         (at_most(60, "numpy", "difference"),), less=True)
     yield Figure("W9 process start to first batch", "ms", (
         process("infeed", "infeed"), process("infeed, PyDataset", "infeed PyDataset"),

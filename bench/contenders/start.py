@@ -62,8 +62,6 @@ PROGRAMS = {
     "import numpy": "import numpy",
     "import infeed": "import numpy, infeed; infeed.PyDataset, infeed.Dataset",
     "import keras": "import keras",
-    "import tensorflow": "import tensorflow",
-    "import torch": "import torch.utils.data",
     "import grain": "import grain",
     "import spdl": "import spdl.pipeline",
     "infeed": INFEED_FIRST, "infeed PyDataset": INFEED_PYDATASET, "keras": KERAS_FIRST, "tensorflow": TF_FIRST,
