@@ -10,6 +10,7 @@ import numpy as np
 
 from infeed import keras as _infeed_keras
 from infeed._errors import InvalidArgumentError
+from infeed.keras import Tagged
 
 # Steps that the counting layer has room for.
 CAPACITY = 1 << 16
@@ -44,48 +45,26 @@ def _some(indices):
     return shown + (f" and {len(indices) - 10} more" if len(indices) > 10 else "")
 
 
-def _tagged(dataset):
-    """A dataset of the same kind whose batches are their indices."""
-    base = type(dataset) if isinstance(dataset, _infeed_keras.PyDataset) else keras.utils.PyDataset
-    ours = base is not keras.utils.PyDataset
-    kind = Tagged if ours else StockTagged
-    if ours:
-        e = _infeed_keras.engine(dataset)
-        return kind(dataset, workers=e.workers, use_multiprocessing=e.processes, max_queue_size=e.queue,
-                    shuffle=e.shuffle, seed=e._seed, timeout=e.timeout)
-    return kind(dataset, workers=dataset.workers, use_multiprocessing=dataset.use_multiprocessing,
-                max_queue_size=dataset.max_queue_size)
+class _StockTagged(keras.utils.PyDataset):
+    """`Tagged` on Keras's own workers."""
 
-
-class _Tagging:
-    """Makes the batches of another dataset in full and gives their indices instead."""
-
-    def __init__(self, dataset, **options):
-        super().__init__(**options)
+    def __init__(self, dataset):
+        super().__init__(dataset.workers, dataset.use_multiprocessing, dataset.max_queue_size)
         self.dataset = dataset
 
-    @property
-    def num_batches(self):
-        return self.dataset.num_batches
-
-    def __getitem__(self, index):
-        self.dataset[index]
-        return np.full((1, 1), index, "float32"), np.zeros((1, 1), "float32")
-
-    def on_epoch_begin(self):
-        self.dataset.on_epoch_begin()
-
-    def on_epoch_end(self):
-        self.dataset.on_epoch_end()
+    num_batches = Tagged.num_batches
+    __getitem__ = Tagged.__getitem__
+    on_epoch_begin = Tagged.on_epoch_begin
+    on_epoch_end = Tagged.on_epoch_end
 
 
-class Tagged(_Tagging, _infeed_keras.PyDataset):
-    def _infeed_hooks(self):
-        return self.dataset
-
-
-class StockTagged(_Tagging, keras.utils.PyDataset):
-    pass
+def _tagged(dataset):
+    """A dataset of the same kind whose batches are their indices."""
+    if not isinstance(dataset, _infeed_keras.PyDataset):
+        return _StockTagged(dataset)
+    e = _infeed_keras.engine(dataset)
+    return Tagged(dataset, workers=e.workers, use_multiprocessing=e.processes, max_queue_size=e.queue,
+                  shuffle=e.shuffle, seed=e._seed, timeout=e.timeout)
 
 
 class Seen(keras.layers.Layer):

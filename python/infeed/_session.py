@@ -15,9 +15,9 @@ import threading
 import warnings
 import weakref
 
-from infeed import _context
+from infeed import _context, _native
 from infeed._errors import CancelledError, InvalidArgumentError
-from infeed._pydataset import engine, length_of, run_hook
+from infeed._pydataset import engine, hooks_overridden, length_of, run_hook
 
 
 class Session:
@@ -30,12 +30,18 @@ class Session:
     workers = 1
     use_multiprocessing = False
 
-    def __init__(self, dataset, training, shuffle, seed=None):
+    def __init__(self, dataset, training, shuffle, seed=None, steps=None):
         self._dataset = weakref.ref(dataset)
         self.training = training
         self.shuffle = shuffle
         self.looking = True
         self.lock = threading.RLock()
+        # Batches of an epoch, where fit was told; see _hold_back.
+        self.steps = steps if training and hooks_overridden(dataset) else None
+        self.drawn = 0
+        self.epoch_thread = None
+        self.next_epoch = threading.Condition()
+        self.ended = False
         self.length = None
         self.pass_ = None
         e = engine(dataset)
@@ -68,6 +74,9 @@ class Session:
             if not self.training:
                 self.looking = False
             run_hook(self.dataset, "on_epoch_begin")
+        with self.next_epoch:
+            self.drawn, self.epoch_thread = 0, threading.get_ident()
+            self.next_epoch.notify_all()
 
     def on_epoch_end(self):
         with self.lock:
@@ -80,7 +89,24 @@ class Session:
                 engine(self.dataset).end_pass(self.pass_)
                 self.pass_ = None
 
+    def end(self):
+        """Nothing more will be trained on: whoever is held back may go on."""
+        with self.next_epoch:
+            self.ended = True
+            self.next_epoch.notify_all()
+
+    def _hold_back(self):
+        """Keeps TensorFlow, which draws ahead in a thread of its own, from drawing a batch
+        of the next epoch before the hooks in between have run."""
+        if self.steps is None or self.looking or threading.get_ident() == self.epoch_thread:
+            return
+        with self.next_epoch:
+            while self.drawn >= self.steps and not self.ended and not _native.exiting():
+                self.next_epoch.wait(0.2)
+            self.drawn += 1
+
     def __getitem__(self, position):
+        self._hold_back()
         with self.lock:
             walk = self.walk
             if walk is None or position != walk.position or position == 0:
@@ -140,28 +166,43 @@ def probe(dataset, frame):
             "infeed does not recognise how this version of Keras reads a dataset: batches are made without workers and "
             "in Keras's order; pass shuffle=True or shuffle=False to fit, and report the versions of both", stacklevel=4)
         return False
-    training = _is_training(frame, shuffle)
+    training, steps = _role(frame, shuffle)
     own = engine(dataset).shuffle
-    session = Session(dataset, training, shuffle if own is None else bool(own), _keras_seed())
+    session = Session(dataset, training, shuffle if own is None else bool(own), _keras_seed(), steps)
     for name in names:
         setattr(adapter, name, session)
     adapter.shuffle = False
+    if session.steps is not None:
+        _end_with_owner(session, frame)
     return session
 
 
-def _is_training(frame, shuffle):
-    """True where the adapter is made for the batches that fit trains on."""
+def _role(frame, shuffle):
+    """(True where the adapter is made for the batches that fit trains on, fit's steps_per_epoch)."""
     up = frame.f_back
     for _ in range(20):
         if up is None:
             break
         name = up.f_code.co_name
         if name in ("evaluate", "predict"):
-            return False
+            return False, None
         if name == "fit" and "epochs" in up.f_locals:
-            return "epoch_iterator" not in up.f_locals
+            return "epoch_iterator" not in up.f_locals, up.f_locals.get("steps_per_epoch")
         up = up.f_back
-    return shuffle  # only fit ever shuffles
+    return shuffle, None  # only fit ever shuffles
+
+
+def _end_with_owner(session, frame):
+    """Has the session end when Keras's iterator over epochs, which makes the adapter, is gone."""
+    up = frame.f_back
+    for _ in range(20):
+        if up is None:
+            return
+        owner = up.f_locals.get("self")
+        if up.f_code.co_name == "__init__" and type(owner).__name__.endswith("EpochIterator"):
+            weakref.finalize(owner, session.end)
+            return
+        up = up.f_back
 
 
 def _keras_seed():

@@ -90,6 +90,16 @@ class Accelerated(PyDataset):
         return self.dataset
 
 
+class Tagged(Accelerated):
+    """Makes the batches of another dataset in full and gives their indices instead, for `audit`."""
+
+    def __getitem__(self, index):
+        import numpy as np
+
+        self.dataset[index]
+        return np.full((1, 1), index, "float32"), np.zeros((1, 1), "float32")
+
+
 class FromDataset(PyDataset):
     """An `infeed.Dataset` as Keras takes it. Made by `Dataset.to_keras`.
 
