@@ -3,6 +3,8 @@ import re
 
 import pytest
 
+pytestmark = pytest.mark.tensorflow
+
 KINDS = [(0, False), (1, False), (4, False), (2, True)]
 IDS = [f"{w}{'processes' if p else 'threads'}" for w, p in KINDS]
 kinds = pytest.mark.parametrize("workers, processes", KINDS, ids=IDS)

@@ -2,7 +2,7 @@
 
 import pytest
 
-pytestmark = [pytest.mark.usefixtures("ours"), pytest.mark.tensorflow]
+pytestmark = pytest.mark.usefixtures("ours")
 KINDS = [(0, False), (1, False), (4, False), (2, True)]
 IDS = ["0", "1thread", "4threads", "2processes"]
 kinds = pytest.mark.parametrize("workers, processes", KINDS, ids=IDS)
@@ -13,6 +13,7 @@ def source(workers, processes, length=8, **more):
     return dict(length=length, workers=workers, use_multiprocessing=processes, max_queue_size=10, **more)
 
 
+@pytest.mark.tensorflow
 @kinds
 def test_reshuffled_indexes_reach_the_workers(run, workers, processes):
     got = run("reindexed", LIMIT, train=source(workers, processes), epochs=3)
@@ -20,6 +21,7 @@ def test_reshuffled_indexes_reach_the_workers(run, workers, processes):
     assert len({tuple(e) for e in got["begun"]}) == 3
 
 
+@pytest.mark.tensorflow
 @kinds
 def test_batches_made_ahead_of_a_change_are_made_again(run, workers, processes):
     """With steps_per_epoch the hook runs in the middle of a pass, with the queue full."""
@@ -27,6 +29,7 @@ def test_batches_made_ahead_of_a_change_are_made_again(run, workers, processes):
     assert got["train"] == [order[3 * k:3 * k + 3] for k, order in enumerate(got["begun"])]
 
 
+@pytest.mark.tensorflow
 @kinds
 def test_an_attribute_set_by_a_slow_hook(run, workers, processes):
     """Field case: eight batches, the begin hook is slow and sets what they serve."""
@@ -50,6 +53,7 @@ def test_accelerate_and_audit_refuse_what_is_no_dataset(run):
     assert len(got) == 2 and all("list" in text and "PyDataset" in text for text in got)
 
 
+@pytest.mark.tensorflow
 @pytest.mark.parametrize("workers, processes", [(0, False), (4, False), (2, True)], ids=["0", "4threads", "2processes"])
 def test_audit_of_a_good_dataset(run, workers, processes):
     got = run("audited", LIMIT, stock=False, workers=workers, use_multiprocessing=processes, shuffle=False)

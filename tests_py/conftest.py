@@ -1,0 +1,86 @@
+"""What holds for every test: nothing is left behind, and long loops run only when asked for.
+
+INFEED_SOAK   set: the tests marked `soak` run too
+"""
+
+import gc
+import os
+import sys
+import threading
+import time
+
+import pytest
+
+# Seconds for what ends by itself, such as a thread whose last reference is gone.
+SETTLE = 5.0
+
+
+def pytest_collection_modifyitems(config, items):
+    if os.environ.get("INFEED_SOAK"):
+        return
+    soak = [i for i in items if i.get_closest_marker("soak")]
+    config.hook.pytest_deselected(items=soak)
+    items[:] = [i for i in items if not i.get_closest_marker("soak")]
+
+
+def children():
+    """Processes whose parent is this one, dead ones that nobody waited for included."""
+    found = set()
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                with open(f"/proc/{name}/stat") as f:
+                    parent = f.read().rpartition(")")[2].split()[1]
+            except OSError:
+                continue
+            if int(parent) == os.getpid():
+                found.add(int(name))
+    return found
+
+
+# What Go's runtime keeps open: what it waits on, and the limits of its container.
+RUNTIME = ("anon_inode:[eventpoll]", "anon_inode:[eventfd]", "/sys/fs/cgroup/")
+
+
+def descriptors():
+    """Open descriptors by number, but for those of Go's runtime."""
+    found = {}
+    for name in os.listdir("/proc/self/fd"):
+        try:
+            found[int(name)] = os.readlink(f"/proc/self/fd/{name}")
+        except OSError:
+            continue  # that of the listing itself
+    return {n: at for n, at in found.items() if not at.startswith(RUNTIME)}
+
+
+def engine_counts():
+    """What is alive in the engine; empty where the library was never loaded."""
+    native = sys.modules.get("infeed._native")
+    if native is None or not native.loaded():
+        return {}
+    return {k: v for k, v in native.alive().items() if v}
+
+
+def left_behind(processes, files):
+    """In words, what is there beyond the processes and descriptors of before."""
+    left = [f"thread {t.name}" for t in threading.enumerate() if t.name.startswith("infeed-")]
+    left += [f"process {p}" for p in children() - processes]
+    left += [f"descriptor {n}: {at}" for n, at in descriptors().items() if n not in files]
+    left += [f"engine: {v} {k}" for k, v in engine_counts().items()]
+    return left
+
+
+@pytest.fixture(autouse=True)
+def nothing_left():
+    """After every test: no thread, process, descriptor, mapping or goroutine of infeed's."""
+    processes, files = children(), descriptors()
+    yield
+    end = time.monotonic() + SETTLE
+    gc.collect()
+    while (left := left_behind(processes, files)) and time.monotonic() < end:
+        for t in threading.enumerate():
+            if t.name.startswith("infeed-"):
+                t.join(0.1)
+        gc.collect()
+        time.sleep(0.01)
+    assert not left, "left behind: " + "; ".join(left)
