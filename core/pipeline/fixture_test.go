@@ -4,7 +4,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"os"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -12,6 +14,12 @@ import (
 	"infeed/core/par"
 	"infeed/core/spec"
 )
+
+// In tests a wake-up that got lost is a hang.
+func TestMain(m *testing.M) {
+	idle = time.Hour
+	os.Exit(m.Run())
+}
 
 // numbers is the dataset of pairs (i, three bytes made from i).
 func numbers(n int64) *Slices {

@@ -114,6 +114,10 @@ func TestAtIsElementOfThePass(t *testing.T) {
 			g.Block, g.Shapes = readGroup(memory, meta, d.def.Spec())
 			require.Equal(t, want[i:i+1], elements(g), "%s: element %d", name, i)
 		}
+		if len(want) > 0 {
+			_, err := d.At(1, 0, make([]byte, 64))
+			require.ErrorContains(t, err, "do not fit in 64 bytes", name)
+		}
 		for _, i := range []int64{-1, int64(len(want)), 1 << 62} {
 			_, err := d.At(0, i, nil)
 			require.Equal(t, errs.InvalidArgument, errs.KindOf(err))
@@ -184,13 +188,49 @@ func TestFirstGroupIsOneElement(t *testing.T) {
 func TestMemoryIsBounded(t *testing.T) {
 	for name, c := range map[string]struct{ batch, budget, most int64 }{
 		"small batches": {16, 0, 32 << 20}, "within the budget": {1 << 16, 16 << 20, 16 << 20},
-		"larger than the budget": {1 << 18, 1 << 20, 5 * (1<<18*11 + 2*pageBytes)},
+		"larger than the budget": {1 << 18, 1 << 20, 4 * (1<<18*11 + 2*pageBytes)},
 	} {
 		before := arena.MappedBytes()
 		it := iterate(t, open(t, numbers(1<<18), &Batch{BatchSize: c.batch}), Options{Workers: 2, RAMBudget: c.budget})
 		require.LessOrEqual(t, arena.MappedBytes()-before, c.most, name)
 		require.EqualValues(t, it.Queue().Taken(), 0)
 	}
+}
+
+func TestMemoryOfLargeElementsIsBounded(t *testing.T) {
+	const mib = 1 << 20
+	for size, workers := range map[int64]int{1: 64, 20 * mib: 2, 60 * mib: 2, 100 * mib: 1} {
+		bound := &spec.Element{Components: []spec.Component{{DType: spec.DType{Kind: 'u', Size: 1}, Shape: []int64{size}}}}
+		s, err := newSizes(bound, Options{Workers: workers})
+		require.NoError(t, err)
+		require.LessOrEqual(t, int64(s.slots)*s.slotBytes, max(256*mib, int64(workers+leastLent)*s.slotBytes), "%d bytes", size)
+		require.GreaterOrEqual(t, s.ahead, workers)
+		require.GreaterOrEqual(t, s.lent, leastLent)
+	}
+}
+
+// The first failure in the order of groups is the one that counts, whichever is
+// found first.
+func TestTheEarliestFailureEndsTheQueue(t *testing.T) {
+	q, err := arena.NewQueue(8, nil)
+	require.NoError(t, err)
+	defer q.Free()
+	var d delivery
+	d.init(q, 8)
+	d.hand(1, arena.Entry{Position: 1, Bytes: 1})
+	d.fail(2, errs.New(errs.DataLoss, "x", "second"))
+	d.fail(3, errs.New(errs.Internal, "x", "third"))
+	require.Zero(t, q.Pushed())
+	d.hand(0, arena.Entry{Position: 0, Bytes: 1})
+	d.endsAfter(5)
+	for i := range int64(2) {
+		e, status := q.Take(time.Minute)
+		require.Zero(t, status)
+		require.Equal(t, i, e.Position)
+	}
+	_, status := q.Take(time.Minute)
+	require.Equal(t, -int32(errs.DataLoss), status)
+	require.ErrorContains(t, d.err(), "second")
 }
 
 func TestErrorsComeAtTheirTurn(t *testing.T) {

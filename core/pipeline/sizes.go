@@ -50,7 +50,7 @@ func newSizes(bound *spec.Element, o Options) (sizes, error) {
 	fit := int(min(budget/s.slotBytes, 1<<10))
 	s.ahead = max(1, o.Workers, min(2*o.Workers, fit-mostLent))
 	s.lent = max(leastLent, min(mostLent, fit-s.ahead))
-	s.slots = s.ahead + s.lent + 1
+	s.slots = s.ahead + s.lent
 	if s.slotBytes > math.MaxInt64/int64(s.slots) {
 		return s, errs.New(errs.InvalidArgument, "iterator", "%d slots of %d bytes are more than can be addressed", s.slots, s.slotBytes)
 	}

@@ -30,7 +30,7 @@ type task struct {
 }
 
 // idle bounds how long a wake-up that got lost could go unnoticed.
-const idle = time.Second
+var idle = time.Second
 
 func (it *Iterator) work() {
 	for {
