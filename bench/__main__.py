@@ -37,6 +37,12 @@ def without_onlookers(figure):
     return dataclasses.replace(figure, contenders=(ours, *(c for c in others if c.name in named)))
 
 
+def judged(figure, measured):
+    """The goals of a figure as JSON-able dicts."""
+    return [{**dataclasses.asdict(goal), "value": value, "met": met}
+            for goal, value, met in table.verdicts(figure, measured)]
+
+
 def main():
     options = arguments()
     if options.install:
@@ -54,7 +60,7 @@ def main():
             pairs.append((figure, measured))
             print(f"{time.perf_counter() - start:5.0f} s  {figure.name}", file=sys.stderr, flush=True)
             if options.json:
-                print(json.dumps(measured), flush=True)
+                print(json.dumps({**measured, "goals": judged(figure, measured)}), flush=True)
     finally:
         runner.end()
     if not options.json:
