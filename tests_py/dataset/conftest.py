@@ -1,21 +1,9 @@
-"""Tests of infeed.Dataset. After each nothing of it may be left in the engine."""
-
-import gc
+"""What the tests of infeed.Dataset share."""
 
 import numpy as np
 import pytest
 
 import infeed
-from infeed import _native
-
-
-@pytest.fixture(autouse=True)
-def nothing_left():
-    before = _native.alive()
-    yield
-    if _native.alive() != before:
-        gc.collect()
-        assert _native.alive() == before
 
 
 @pytest.fixture

@@ -7,7 +7,12 @@ import pytest
 
 import infeed
 
-tf = pytest.importorskip("tensorflow", reason="TensorFlow is not installed")
+
+@pytest.fixture(scope="module")
+def tf():
+    """TensorFlow, imported when the first of these tests runs: it takes seconds."""
+    return pytest.importorskip("tensorflow", reason="TensorFlow is not installed")
+
 
 X = np.arange(60, dtype=np.float32).reshape(20, 3)
 Y = np.arange(20)
@@ -44,7 +49,7 @@ def same(a, b):
 
 @pytest.mark.parametrize("name", DATA)
 @pytest.mark.parametrize("number", range(len(PIPELINES)))
-def test_elements(name, number):
+def test_elements(tf, name, number):
     ours = PIPELINES[number](DATA[name], infeed.Dataset)
     theirs = PIPELINES[number](DATA[name], tf.data.Dataset)
     a, b = list(ours.as_numpy_iterator()), list(theirs.as_numpy_iterator())
@@ -54,7 +59,7 @@ def test_elements(name, number):
     assert [s.shape for s in tf.nest.flatten(ours.element_spec)] == [tuple(s.shape) for s in specs]
 
 
-def test_shuffles_have_the_same_elements():
+def test_shuffles_have_the_same_elements(tf):
     def multiset(D):
         ds = D.from_tensor_slices((X, Y)).shuffle(100, seed=1).repeat(2).batch(8)
         return sorted(y for batch in ds.as_numpy_iterator() for y in batch[1].tolist())
