@@ -15,6 +15,10 @@ import pytest
 SETTLE = 5.0
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "soak: a longer loop of a test, run by `make soak` only")
+
+
 def pytest_collection_modifyitems(config, items):
     if os.environ.get("INFEED_SOAK"):
         return
