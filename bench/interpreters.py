@@ -1,6 +1,6 @@
 """Which interpreter has a peer: this one, or a virtual environment of the peer's own.
 
-Those live in .venv/peers (or in the folder that INFEED_BENCH_PEERS names), one folder
+Those live in .bench (or in the folder that INFEED_BENCH_PEERS names), one folder
 a peer, made by `python -m bench --install PEER`.
 """
 
@@ -21,7 +21,7 @@ REQUIREMENTS = {
 
 
 def _home():
-    return Path(os.environ.get("INFEED_BENCH_PEERS", ROOT / ".venv" / "peers"))
+    return Path(os.environ.get("INFEED_BENCH_PEERS", ROOT / ".bench"))
 
 
 def find(package):
