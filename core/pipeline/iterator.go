@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"errors"
 	"io"
 	"sync"
 	"sync/atomic"
@@ -69,22 +68,26 @@ func (d *Dataset) Iterate(o Options) (*Iterator, error) {
 	if it.pass < 0 || o.Workers < 0 || o.RAMBudget < 0 {
 		return nil, errs.New(errs.InvalidArgument, "iterator", "pass %d, %d workers, %d bytes; none may be negative", it.pass, o.Workers, o.RAMBudget)
 	}
-	def := it.dataset.def
-	if o.Shard != nil {
-		var err error
-		if def, err = transform.Shard(def, o.Shard[0], o.Shard[1]); err != nil {
-			return nil, err
-		}
-	}
-	walk, err := dataset.NewIterator(def.Open(dataset.PassKey(it.pass)), def.Cardinality(), from)
+	def, err := it.dataset.share(o.Shard)
 	if err != nil {
 		return nil, err
 	}
-	it.spec, it.claims.walk = def.Spec(), walk
+	it.spec = def.Spec()
+	if it.claims.walk, err = dataset.NewIterator(def.Open(dataset.PassKey(it.pass)), def.Cardinality(), from); err != nil {
+		return nil, err
+	}
 	if it.sizes, err = newSizes(def.Bound(), o); err != nil {
 		return nil, err
 	}
 	return it, it.start()
+}
+
+// share returns what one of several readers reads.
+func (d *Dataset) share(shard *[2]int64) (dataset.Definition, error) {
+	if shard == nil {
+		return d.def, nil
+	}
+	return transform.Shard(d.def, shard[0], shard[1])
 }
 
 func (it *Iterator) start() (err error) {
@@ -101,7 +104,7 @@ func (it *Iterator) start() (err error) {
 	it.delivery.init(it.queue, it.sizes.ahead)
 	it.group = par.NewGroup(func(err error) {
 		it.delivery.abort(err)
-		it.Stop()
+		it.halt()
 	})
 	for range it.workers {
 		it.group.Go(it.work)
@@ -145,10 +148,15 @@ func (it *Iterator) Produce() error {
 // Stop makes workers and consumer return soon. It may be called from anywhere.
 func (it *Iterator) Stop() {
 	it.stop.Do(func() {
-		it.stopped.Store(true)
 		it.queue.Cancel(-int32(errs.Cancelled))
-		it.event.Wake()
+		it.halt()
 	})
+}
+
+// halt makes workers end; what was delivered can still be taken.
+func (it *Iterator) halt() {
+	it.stopped.Store(true)
+	it.event.Wake()
 }
 
 // Close stops the iterator and waits for its workers. Groups that are lent stay
@@ -192,8 +200,10 @@ func (it *Iterator) Next() (*Group, error) {
 			return g, nil
 		case status == End:
 			return nil, io.EOF
+		case status == -int32(errs.Cancelled):
+			return nil, errs.New(errs.Cancelled, "iterator", "it was closed")
 		case status < 0:
-			return nil, errors.Join(it.Err(), cancelled(status))
+			return nil, it.Err()
 		}
 	}
 }
@@ -201,11 +211,4 @@ func (it *Iterator) Next() (*Group, error) {
 // offset returns where in the segment the slot of an entry begins.
 func (it *Iterator) offset(e arena.Entry) int64 {
 	return int64(e.Address) - int64(uintptr(unsafe.Pointer(unsafe.SliceData(it.segment.Bytes()))))
-}
-
-func cancelled(status int32) error {
-	if status == -int32(errs.Cancelled) {
-		return errs.New(errs.Cancelled, "iterator", "it was closed")
-	}
-	return nil
 }
