@@ -100,8 +100,16 @@ class _Part:
 
     __slots__ = ("array", "__array_interface__", "__weakref__")
 
-    def __init__(self, array):
-        self.array, self.__array_interface__ = array, array.__array_interface__
+    def __init__(self, array, interface=None):
+        self.array, self.__array_interface__ = array, interface or array.__array_interface__
+
+
+def _writable(array):
+    """An alias of a read-only array that does not say so."""
+    import numpy as np
+
+    interface = array.__array_interface__
+    return np.asarray(_Part(array, {**interface, "data": (interface["data"][0], False)}))
 
 
 class _Pickler(pickle.Pickler):
@@ -116,8 +124,11 @@ class _Pickler(pickle.Pickler):
 
         kind = type(obj)
         if kind is np.ndarray:
-            if obj.dtype.hasobject or obj.flags.c_contiguous or obj.flags.f_contiguous:
+            if obj.dtype.hasobject:
                 return NotImplemented
+            if obj.flags.c_contiguous or obj.flags.f_contiguous:
+                # A read-only one would come out read-only, but the copy is its user's own.
+                return NotImplemented if obj.flags.writeable else _writable(obj).__reduce_ex__(5)
             copy = self.allocator.empty(obj.shape, obj.dtype)
             np.copyto(copy, obj)
             return copy.__reduce_ex__(5)
