@@ -1,0 +1,52 @@
+"""Every example of the documentation runs: README's code blocks and the docstrings of public names."""
+
+import doctest
+import importlib
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
+ENV = dict(os.environ, KERAS_BACKEND="jax", JAX_PLATFORMS="cpu", TF_CPP_MIN_LOG_LEVEL="3")
+
+MODULES = ["_errors", "_pydataset", "_dataset", "_spec", "_options", "keras"]
+
+CHECK = """
+import doctest, importlib, sys
+failed, tried = doctest.testmod(importlib.import_module("infeed." + sys.argv[1]))
+print(tried)
+sys.exit(bool(failed))
+"""
+
+
+@pytest.mark.parametrize("number", range(len(BLOCKS)))
+def test_readme_block_runs_as_a_script(number, tmp_path):
+    script = tmp_path / "example.py"
+    script.write_text(BLOCKS[number])
+    done = subprocess.run([sys.executable, script], env=ENV, cwd=tmp_path, capture_output=True, text=True, timeout=180)
+    assert done.returncode == 0, done.stderr
+
+
+def test_readme_has_examples_and_names_two_commands():
+    assert len(BLOCKS) >= 2
+    assert "    make demo\n    make test\n" in (ROOT / "README.md").read_text()
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_docstring_examples(module):
+    done = subprocess.run([sys.executable, "-c", CHECK, module], env=ENV, capture_output=True, text=True, timeout=180)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", ["PyDataset", "Dataset", "Error", "TensorSpec", "keras.PyDataset", "keras.accelerate",
+                                  "keras.audit"])
+def test_public_docstring_has_a_tested_example(name):
+    os.environ.setdefault("KERAS_BACKEND", "jax")
+    thing = importlib.import_module("infeed.keras" if name.startswith("keras.") else "infeed")
+    thing = getattr(thing, name.split(".")[-1])
+    assert doctest.DocTestParser().get_examples(thing.__doc__ or ""), f"{name} has no example"
