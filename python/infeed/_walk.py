@@ -8,6 +8,7 @@ is used by one thread at a time; its callers see to that.
 
 import pickle
 import sys
+import threading
 import time
 import traceback
 import warnings
@@ -97,6 +98,8 @@ class PoolWalk:
     def __init__(self, pool, options, timeout):
         self.pool, self.options, self.timeout = pool, options, timeout
         self.position = options["start"]
+        # A hook in another thread may invalidate; nobody may be taking then.
+        self.taking = threading.RLock()
         pool.call("walk_open", options)
         handle, self.number = pool.call.struct.out[0] & _context.MASK, pool.call.struct.out[1]
         self.call = _native.Call(handle)
@@ -105,6 +108,10 @@ class PoolWalk:
         self._try, self._address, self._entry = library.quick_try_next, self.call.address, self.call.struct.entry
 
     def next(self):
+        with self.taking:
+            return self._next()
+
+    def _next(self):
         status = self._try(self._address)
         if status:
             if status == _native.TIMEOUT:
@@ -164,6 +171,11 @@ class PoolWalk:
         return _native.Call().error(status) if not text else self.call.error(status)
 
     def invalidate(self):
+        with self.taking:
+            if self.handle:
+                self.throw_away()
+
+    def throw_away(self):
         _native.Call(self.handle)("walk_invalidate")
 
     def close(self):
@@ -195,9 +207,12 @@ class ThreadWalk(PoolWalk):
             raise batch
         return batch
 
-    def invalidate(self):
-        super().invalidate()
-        self.results.clear()
+    def throw_away(self):
+        # From the call on, threads may leave results of jobs that are wanted.
+        stale = list(self.results)
+        super().throw_away()
+        for job in stale:
+            self.results.pop(job, None)
 
     def close(self):
         super().close()
@@ -216,6 +231,7 @@ class ProcessWalk(PoolWalk):
         memory = _native.lease(entry.address, entry.bytes, entry.slot, lent)
         if raised:
             report = pickle.loads(memoryview(memory))
+            del memory  # the exception's traceback would keep it
             raise self._raised(report, entry.index)
         if nbytes < _batch.COPY_BELOW or lent[0] > self.pool.max_lent:
             memory = bytearray(memoryview(memory)[:nbytes])  # the slot goes back at once
