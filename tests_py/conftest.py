@@ -13,6 +13,7 @@ import pytest
 
 # Seconds for what ends by itself, such as a thread whose last reference is gone.
 SETTLE = 5.0
+PASSED = pytest.StashKey()
 
 
 def pytest_configure(config):
@@ -65,26 +66,45 @@ def engine_counts():
     return {k: v for k, v in native.alive().items() if v}
 
 
-def left_behind(processes, files):
-    """In words, what is there beyond the processes and descriptors of before."""
-    left = [f"thread {t.name}" for t in threading.enumerate() if t.name.startswith("infeed-")]
-    left += [f"process {p}" for p in children() - processes]
-    left += [f"descriptor {n}: {at}" for n, at in descriptors().items() if n not in files]
-    left += [f"engine: {v} {k}" for k, v in engine_counts().items()]
-    return left
+class Before:
+    """What there was when a test began: a failed one before it may still hold things through its traceback."""
+
+    def __init__(self):
+        self.threads, self.children = set(threading.enumerate()), children()
+        self.descriptors, self.engine = descriptors(), engine_counts()
+
+    def threads_since(self):
+        return [t for t in threading.enumerate() if t.name.startswith("infeed-") and t not in self.threads]
+
+    def left(self):
+        """In words, what is there now and was not."""
+        found = [f"thread {t.name}" for t in self.threads_since()]
+        found += [f"process {p}" for p in children() - self.children]
+        found += [f"descriptor {n}: {at}" for n, at in descriptors().items() if n not in self.descriptors]
+        found += [f"engine: {v} {k}" for k, v in engine_counts().items() if v > self.engine.get(k, 0)]
+        return found
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    if report.when == "call":
+        item.stash[PASSED] = report.passed
+    return report
 
 
 @pytest.fixture(autouse=True)
-def nothing_left():
-    """After every test: no thread, process, descriptor, mapping or goroutine of infeed's."""
-    processes, files = children(), descriptors()
+def nothing_left(request):
+    """After every test that passed: no thread, process, descriptor, mapping or goroutine of infeed's."""
+    before = Before()
     yield
+    if not request.node.stash.get(PASSED, False):
+        return
     end = time.monotonic() + SETTLE
     gc.collect()
-    while (left := left_behind(processes, files)) and time.monotonic() < end:
-        for t in threading.enumerate():
-            if t.name.startswith("infeed-"):
-                t.join(0.1)
+    while (left := before.left()) and time.monotonic() < end:
+        for t in before.threads_since():
+            t.join(0.1)
         gc.collect()
         time.sleep(0.01)
     assert not left, "left behind: " + "; ".join(left)

@@ -1,7 +1,13 @@
 """Datasets that worker processes can import, and the kinds of workers they are tried with."""
 
+import os
+import threading
+import time
+
 import infeed
 import numpy as np
+
+LIMIT = 20
 
 KINDS = {
     "inline": dict(workers=0),
@@ -83,6 +89,67 @@ class Remembering(Reindexed):
         self.indexes[:] = state["indexes"]
         kind, keys, *rest = state["source"]
         self.source.set_state((kind, np.array(keys, "uint32"), *rest))
+
+
+class Gate:
+    """Something to wait at until it is opened; what worker processes get is never opened."""
+
+    def __init__(self):
+        self.event = threading.Event()
+
+    def open(self):
+        self.event.set()
+
+    def __reduce__(self):
+        return Gate, ()
+
+
+def wait_for_the_sensor(gate):
+    gate.event.wait(LIMIT)
+
+
+def stuck_at(at, gate):
+    """Makes batch i; batch `at` waits at the gate."""
+
+    def make(ds, index):
+        if index == at:
+            wait_for_the_sensor(gate)
+        return np.array([index])
+
+    return make
+
+
+def slow_at(at, seconds):
+    """Makes batch i; batch `at` takes some time."""
+
+    def wait_for_the_sensor():
+        time.sleep(seconds)
+
+    def make(ds, index):
+        if index == at:
+            wait_for_the_sensor()
+        return np.array([index])
+
+    return make
+
+
+class Deadly:
+    """Kills every process that unpickles it but the one that made it."""
+
+    def __init__(self):
+        self.maker = os.getpid()
+
+    def __setstate__(self, state):
+        self.__dict__ = state
+        if os.getpid() != self.maker:
+            os._exit(9)
+
+
+class Unloadable:
+    """Raises when it is unpickled."""
+
+    def __reduce__(self):
+        return divmod, (1, 0)
 
 
 def firsts(batches):

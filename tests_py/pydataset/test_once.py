@@ -1,5 +1,6 @@
 """Every batch exactly once a pass, in order, whatever the workers, queues, errors and early ends."""
 
+import sys
 import threading
 
 import numpy as np
@@ -129,6 +130,32 @@ def test_one_dataset_walked_by_several_threads(kind):
         for t in threads:
             t.join(LIMIT)
     assert got == [list(range(50))] * 4
+
+
+@pytest.mark.parametrize("passes", [20, pytest.param(400, marks=pytest.mark.soak)])
+def test_hooks_run_while_other_threads_draw(kind, passes):
+    """What each walk has ahead is made again at every hook; none loses or repeats a batch."""
+    wrong = []
+
+    def walk(ds):
+        for _ in range(passes):
+            got = [int(b[1]) for b in ds]
+            if got != list(range(20)):
+                wrong.append(got)
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        with Hooked(20, max_queue_size=4, **kind) as ds:
+            threads = [threading.Thread(target=walk, args=[ds]) for _ in range(3)]
+            for t in threads:
+                t.start()
+            for t in threads:
+                t.join(5 * LIMIT)
+            assert ds.value == 3 * passes
+    finally:
+        sys.setswitchinterval(before)
+    assert not wrong
 
 
 def test_endless(kind):
