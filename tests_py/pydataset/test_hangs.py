@@ -20,13 +20,19 @@ def gate():
     g.open()
 
 
+def started(make, **options):
+    """A dataset whose workers are there; they have made no batch from the sixth on."""
+    ds = Made(make, max_queue_size=1, **options)
+    next(iter(ds))
+    return ds
+
+
 def test_timeout(parallel, gate):
     """The error has the index and the stack of the worker that is stuck."""
-    with Made(stuck_at(3, gate), **parallel) as ds:
-        next(iter(ds))  # by now the workers are there
+    with started(stuck_at(6, gate), **parallel) as ds:
         ds.timeout = 0.5
         it = iter(ds)
-        assert firsts(next(it) for _ in range(3)) == [0, 1, 2]
+        assert firsts(next(it) for _ in range(6)) == list(range(6))
         start = time.monotonic()
         with pytest.raises(infeed.TimeoutError) as info:
             next(it)
@@ -34,7 +40,7 @@ def test_timeout(parallel, gate):
         gate.open()
     assert isinstance(info.value, TimeoutError)
     text = str(info.value)
-    assert "timeout=0.5" in text and "batch 3" in text
+    assert "timeout=0.5" in text and "batch 6" in text
     assert "wait_for_the_sensor" in text, text
     assert ("process" in text) == bool(parallel.get("use_multiprocessing"))
 
@@ -55,9 +61,8 @@ def test_after_a_timeout_the_batch_still_comes(gate):
 
 def test_timeout_counts_from_the_wait(parallel):
     """Batches that are ready, or each quick enough, are not late, however long the pass is."""
-    with Made(lambda ds, i: time.sleep(0.05) or np.array([i]), 12, **parallel) as ds:
-        next(iter(ds))
-        ds.timeout = 0.45
+    with started(lambda ds, i: time.sleep(0.1) or np.array([i]), length=12, **parallel) as ds:
+        ds.timeout = 0.8
         assert firsts(ds) == list(range(12))
 
 
@@ -71,12 +76,11 @@ def test_timeout_while_workers_start(parallel, gate):
 
 def test_a_warning_where_there_is_no_timeout(parallel, monkeypatch):
     """After a minute, here half a second; once, with the stack; then the batch."""
-    with Made(slow_at(3, 1.5), **parallel) as ds:
-        next(iter(ds))
+    with started(slow_at(6, 1.5), **parallel) as ds:
         monkeypatch.setattr(_walk, "WARN_AFTER", 0.5)
         with pytest.warns(RuntimeWarning, match="timeout=seconds") as caught:
             assert firsts(ds) == list(range(8))
-    assert len(caught) == 1 and "batch 3" in str(caught[0].message) and "wait_for_the_sensor" in str(caught[0].message)
+    assert len(caught) == 1 and "batch 6" in str(caught[0].message) and "wait_for_the_sensor" in str(caught[0].message)
 
 
 def test_closed_while_somebody_waits(parallel, gate):
