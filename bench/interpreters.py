@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 REQUIREMENTS = {
     "grain": ["grain"],
     "spdl": ["spdl-core", "numpy"],
-    "torch": ["torch", "numpy", "--extra-index-url", "https://download.pytorch.org/whl/cpu"],
+    "torch": ["torch", "numpy"],
 }
 
 
