@@ -495,9 +495,21 @@ def _check_state(state, dataset, e):
     if state.get("format") != STATE_FORMAT or state.get("order") != ORDER_VERSION:
         raise StateMismatchError(f"the state has format {state.get('format')} and order {state.get('order')}; this "
                                  f"version of infeed reads format {STATE_FORMAT} and order {ORDER_VERSION}")
-    have = {"class": type(dataset).__qualname__, "shuffle": bool(e.shuffle), "length": length_of(dataset)}
+    length = length_of(dataset)
+    _check_numbers(state, length)
+    have = {"class": type(dataset).__qualname__, "shuffle": bool(e.shuffle), "length": length}
     if e._seed is not None:
         have["seed"] = e._seed
-    differs = [f"{k} was {state[k]!r} and is {v!r}" for k, v in have.items() if state[k] != v]
+    differs = [f"{k} was {state.get(k)!r} and is {v!r}" for k, v in have.items() if state.get(k) != v]
     if differs:
         raise StateMismatchError("the state is of another dataset: " + ", ".join(differs))
+
+
+def _check_numbers(state, length):
+    limits = {"pass": 1 << 62, "seed": (1 << 64) - 1, "position": (1 << 62) if length is None else length}
+    if state.get("length") != length:
+        del limits["position"]  # the other length is told
+    for name, limit in limits.items():
+        value = state.get(name)
+        if not isinstance(value, int) or not 0 <= value <= limit:
+            raise InvalidArgumentError(f"{name} is {value!r} in this state; an int from 0 to {limit} was expected")
