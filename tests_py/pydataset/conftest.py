@@ -8,6 +8,7 @@ import textwrap
 import time
 from pathlib import Path
 
+import cloudpickle
 import infeed
 import pytest
 
@@ -23,6 +24,14 @@ def pytest_generate_tests(metafunc):
     for name, chosen in (("kind", list(KINDS)), ("parallel", PARALLEL), ("processes", PROCESSES)):
         if name in metafunc.fixturenames:
             metafunc.parametrize(name, [KINDS[k] for k in chosen], ids=chosen)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def by_value(request):
+    """Workers need not import the test module: its functions and classes go to them by value."""
+    cloudpickle.register_pickle_by_value(request.module)
+    yield
+    cloudpickle.unregister_pickle_by_value(request.module)
 
 
 def session_of(pid):
