@@ -5,7 +5,7 @@ import threading
 
 import numpy as np
 import pytest
-from samples import KINDS, Hooked, Items, Made, firsts
+from samples import KINDS, Hooked, Items, Made, Reindexed, firsts
 
 LIMIT = 20
 
@@ -190,6 +190,15 @@ def test_hooks_of_a_plain_loop(kind):
         assert [[b.tolist() for b in p] for p in passes] == [[[k, i] for i in range(6)] for k in (1, 2, 3)]
         next(iter(ds))
         assert ds.log == ["begin", "end"] * 3 + ["begin"]
+
+
+def test_the_classic_generator(kind):
+    """Its end hook shuffles `self.indexes`: every pass serves the order that was left, in all workers."""
+    reference, order = np.random.RandomState(3), np.arange(12)
+    with Reindexed(12, **kind) as ds:
+        for _ in range(4):
+            assert firsts(ds) == order.tolist()
+            reference.shuffle(order)
 
 
 def test_what_is_assigned_between_passes_reaches_the_workers(kind):
