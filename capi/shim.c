@@ -204,6 +204,10 @@ static int32_t next(infeed_call *call, int waits) {
     if (status) return status;
     struct handle *h = enter(call->handle);
     if (!h) return fail(call, INFEED_CANCELLED, "the iterator is closed");
+    if (!h->queue) {
+        leave(h);
+        return fail(call, INFEED_INVALID_ARGUMENT, "this handle is of nothing that batches can be taken from");
+    }
     int64_t end = waits ? now_ms() + call->timeout_ms : 0;
     for (;;) {
         uint32_t key = atomic_load(&h->queue->ready.seq);
@@ -230,6 +234,10 @@ static int32_t job(infeed_call *call, int waits) {
     if (status) return status;
     struct handle *h = enter(call->handle);
     if (!h) return fail(call, INFEED_CANCELLED, "the dataset is closed");
+    if (!h->event) {
+        leave(h);
+        return fail(call, INFEED_INVALID_ARGUMENT, "this handle is of nothing that has jobs");
+    }
     int64_t end = waits ? now_ms() + call->timeout_ms : 0;
     for (;;) {
         uint32_t key = atomic_load(&h->event->seq);

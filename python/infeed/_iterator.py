@@ -64,41 +64,52 @@ class Iterator:
     def _next_group(self):
         _native.check_fork()
         with self._lock:
-            if self._ready:  # another thread was here first
-                return self._pop()
+            try:
+                return self._pop()  # another thread was here first
+            except IndexError:
+                pass
             if self._over:
                 raise StopIteration
             if self._closed:
                 raise CancelledError("the iterator was closed")
-            if self._call is None:
-                self._open(None)
-            entry = self._take()
-            memory = _native.lease(entry.address, entry.bytes, entry.slot, self._lent)
-            private = self._lent[0] > self._may_lend
-            elements = self._decode(memory, entry.meta_offset, private)
-            del memory
-            elements.reverse()
-            self._end = entry.position + entry.index
-            self._ready += elements
-            return self._pop()
+            try:
+                return self._deliver(self._call or self._open(self._here()))
+            except BaseException:
+                # Whatever was under way, such as a group that an interrupt kept from
+                # arriving, is made again by the next call.
+                self._abandon()
+                raise
 
-    def _take(self):
-        """The next entry; StopIteration after the last."""
-        call = self._call
+    def _deliver(self, call):
+        """The first element of the next group; the others are ready then."""
+        entry, memory = call.struct.entry, None
+        try:
+            self._take(call)
+            memory = _native.lease(entry.address, entry.bytes, entry.slot, self._lent)
+            elements = self._decode(memory, entry.meta_offset, self._lent[0] > self._may_lend)
+        except BaseException:
+            if memory is None and entry.slot and entry.position == self._end:
+                _native.library().release(entry.slot)  # it was taken, and nobody has it
+            raise
+        elements.reverse()
+        first = elements.pop()
+        self._ready[:], self._end = elements, entry.position + entry.index
+        return first
+
+    def _take(self, call):
+        """Takes the next entry; StopIteration after the last."""
         if not self._workers:
             self._produce(call)
         status = self._try(call.address)
         while status:
             if status == _native.END:
                 self._over = True
-                self.close()
                 raise StopIteration
             if status < 0:
                 raise self._failure(call, status)
             if _native.exiting():
                 raise CancelledError("the interpreter is shutting down")
             status = self._wait(call.address)
-        return call.struct.entry
 
     def _produce(self, call):
         status = _native.library().infeed_dataset_produce(call.address)
@@ -112,7 +123,14 @@ class Iterator:
         cause = _native.Call(call.struct.handle)
         return cause.error(_native.library().infeed_dataset_error(cause.address))
 
+    def _here(self):
+        """The state after what was delivered; None where the engine was not asked for anything yet."""
+        return None if self._state is None else {**self._state, "position": self._end}
+
     def _open(self, state):
+        """Starts the engine on the pass, or where a state says; returns the call that takes from it."""
+        if _native.exiting():
+            raise CancelledError("the interpreter is shutting down")
         handle, options = self._dataset._open(), self._dataset.options()
         self._workers = _options.workers(options, self._dataset._default_workers())
         call = _native.Call(handle)
@@ -120,13 +138,13 @@ class Iterator:
                                  "ram_budget": _options.ram_budget(options)})
         self._may_lend = call.struct.out[1]
         self._state = json.loads(call.text())
-        self._pass = self._state["pass"]
-        self._start = self._end = self._state["position"]
-        self._call = _native.Call(call.struct.out[0] & _U64)
+        self._pass, self._end = self._state["pass"], self._state["position"]
+        opened = self._call = _native.Call(call.struct.out[0] & _U64)
         library = _native.library()
         self._try, self._wait = library.quick_try_next, library.infeed_next
         self._over = self._closed = False
         _native.close_at_exit(self)
+        return opened
 
     def state_dict(self, at=None):
         """Where the iterator is, as a dict for JSON of less than a kilobyte.
@@ -169,19 +187,23 @@ class Iterator:
             if old is not None:
                 _close(old)
             self._ready.clear()
+            self._start = self._end
             self._dataset._continue_after(self._pass)
 
     def close(self):
         """Ends the iterator and gives back its memory; arrays it gave out stay valid."""
         self._closed = True
         self._ready.clear()
+        self._abandon()
+
+    def _abandon(self):
         call, self._call = self._call, None
         if call is not None:
             _close(call)
 
     def __del__(self):
         if getattr(self, "_call", None) is not None:
-            self.close()
+            self._abandon()
 
 
 def _close(call):
@@ -195,32 +217,31 @@ class Decoder:
     """Makes elements of the memory of a group (see core/pipeline/group.go)."""
 
     def __init__(self, dataset):
-        specs = dataset._specs
-        self._dtypes = dataset._dtypes
-        self._ranks = [len(s.shape) for s in specs]
-        self._numbers = struct.Struct(f"<{1 + sum(1 + r for r in self._ranks)}q")
-        self._pack = dataset._structure.packer()
-        self._single = dataset._structure.kind == "leaf"
-        self._flat = dataset._structure.kind == "tuple" and all(i.kind == "leaf" for i in dataset._structure.items)
-        self._text = [d.kind in "SU" for d in self._dtypes]
+        structure, plan, at = dataset._structure, [], 1
+        for spec, dtype in zip(dataset._specs, dataset._dtypes):
+            end = at + 1 + len(spec.shape)
+            plan.append((dtype, at, end))  # where in the description offset and dimensions are
+            at = end
+        self._plan = plan
+        self._read = struct.Struct(f"<{at}q").unpack_from
+        self._text = any(d.kind in "SU" for d in dataset._dtypes)
+        self._single = structure.kind == "leaf"
+        self._pack = None if self._single or structure.is_flat_tuple() else structure.packer()
 
     def __call__(self, memory, meta_offset, private=False):
         """The elements in memory, as a list. private: each with memory of its own."""
-        numbers = self._numbers.unpack_from(memory, meta_offset)
-        count, at, columns = numbers[0], 1, []
-        for dtype, rank, text in zip(self._dtypes, self._ranks, self._text):
-            shape = (count, *numbers[at + 1:at + 1 + rank])
-            column = np.ndarray(shape, dtype, memory, numbers[at])
-            at += 1 + rank
-            if text:
-                column = _as_bytes(column)
-            if private and (rank or dtype.kind == "V"):  # other single values are copies already
-                column = [row.copy() for row in column]
-            columns.append(column)
+        numbers = self._read(memory, meta_offset)
+        count = numbers[0]
+        columns = [np.ndarray((count, *numbers[at + 1:end]), dtype, memory, numbers[at])
+                   for dtype, at, end in self._plan]
+        if self._text:
+            columns = [_as_bytes(c) if c.dtype.kind in "SU" else c for c in columns]
+        if private:  # single values are copies already, but for structured ones
+            columns = [[v.copy() for v in c] if c.ndim > 1 or c.dtype.kind == "V" else c for c in columns]
         if self._single:
             return list(columns[0])
-        elements = list(zip(*columns))
-        return elements if self._flat else [self._pack(e) for e in elements]
+        elements = [tuple([c[0] for c in columns])] if count == 1 else list(zip(*columns))
+        return elements if self._pack is None else list(map(self._pack, elements))
 
 
 def _as_bytes(column):

@@ -88,6 +88,10 @@ class Structure:
         """How many components there are."""
         return 1 if self.kind == "leaf" else sum(item.leaves() for item in self.items)
 
+    def is_flat_tuple(self):
+        """Whether an element is the tuple of its components."""
+        return self.kind == "tuple" and all(item.kind == "leaf" for item in self.items)
+
     def document(self):
         """The structure as the engine reads it (see core/spec)."""
         inside = [item.document() for item in self.items]
