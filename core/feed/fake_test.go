@@ -166,7 +166,8 @@ func newProcessPool(t *testing.T, workers, queue int, words string) *Pool {
 	exe, err := os.Executable()
 	require.NoError(t, err)
 	p, err := NewPool(Options{Workers: workers, Queue: queue, Process: &ProcessOptions{
-		Argv: []string{exe}, Env: []string{"INFEED_FAKE_WORKER=1", "GORACE=atexit_sleep_ms=0"}, Stdin: int(null.Fd()), Init: int(init.Fd())}})
+		Argv: [][]byte{[]byte(exe)}, Env: [][]byte{[]byte("INFEED_FAKE_WORKER=1"), []byte("GORACE=atexit_sleep_ms=0")},
+		Stdio: [3]int{int(null.Fd()), 1, 2}, Init: int(init.Fd())}})
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		p.Stop()

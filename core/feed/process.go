@@ -15,10 +15,10 @@ import (
 // ProcessOptions say how worker processes are started. The descriptors are
 // duplicated.
 type ProcessOptions struct {
-	Argv      []string `json:"argv"`
-	Env       []string `json:"env"`
-	Dir       string   `json:"dir"`
-	Stdin     int      `json:"stdin"`
+	Argv      [][]byte `json:"argv"` // bytes, as names of files need not be UTF-8
+	Env       [][]byte `json:"env"`
+	Dir       []byte   `json:"dir"` // empty: the same
+	Stdio     [3]int   `json:"stdio"`
 	Init      int      `json:"init"` // start parameters, for the worker alone to read
 	InitBytes uint64   `json:"init_bytes"`
 }
@@ -43,7 +43,7 @@ const (
 type processes struct {
 	pool    *Pool
 	opt     ProcessOptions
-	stdin   *os.File
+	stdio   [3]*os.File
 	init    *os.File
 	spawn   chan int
 	readers *par.Group
@@ -69,7 +69,10 @@ func startProcesses(p *Pool) *processes {
 	ps := &processes{pool: p, opt: *p.opt.Process, workers: make([]*worker, p.opt.Workers),
 		spawn: make(chan int, p.opt.Workers),
 		kick:  make(chan struct{}, 1), readers: par.NewGroup(p.group.OnPanic)}
-	ps.stdin, ps.init = Duplicate(ps.opt.Stdin), Duplicate(ps.opt.Init)
+	for i, fd := range ps.opt.Stdio {
+		ps.stdio[i] = Duplicate(fd)
+	}
+	ps.init = Duplicate(ps.opt.Init)
 	p.group.Pinned(func() {
 		for n := range ps.spawn {
 			ps.start(n)
@@ -334,7 +337,7 @@ func (ps *processes) free() {
 	for _, o := range ps.payloads {
 		o.File.Close()
 	}
-	for _, f := range []*os.File{ps.stdin, ps.init} {
+	for _, f := range append(ps.stdio[:], ps.init) {
 		if f != nil {
 			f.Close()
 		}

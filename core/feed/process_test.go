@@ -147,7 +147,7 @@ func TestWorkersThatCannotStart(t *testing.T) {
 
 func TestCommandThatDoesNotExist(t *testing.T) {
 	noLeaks(t)
-	p, err := NewPool(Options{Workers: 1, Process: &ProcessOptions{Argv: []string{"/nonexistent/python"}}})
+	p, err := NewPool(Options{Workers: 1, Process: &ProcessOptions{Argv: [][]byte{[]byte("/nonexistent/python")}}})
 	require.NoError(t, err)
 	w, err := p.OpenWalk(WalkOptions{Length: 3})
 	require.NoError(t, err)

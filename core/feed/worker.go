@@ -47,9 +47,10 @@ func startWorker(n int, ps *processes) (*worker, error) {
 		ours.file.Close()
 		return nil, err
 	}
-	process, err := os.StartProcess(ps.opt.Argv[0], ps.opt.Argv, &os.ProcAttr{
-		Dir: ps.opt.Dir, Env: ps.opt.Env,
-		Files: []*os.File{ps.stdin, os.Stdout, os.Stderr, theirs},
+	argv := texts(ps.opt.Argv)
+	process, err := os.StartProcess(argv[0], argv, &os.ProcAttr{
+		Dir: string(ps.opt.Dir), Env: texts(ps.opt.Env),
+		Files: append(ps.stdio[:3:3], theirs),
 		// A group of its own: Ctrl-C is for the parent, which then ends its workers.
 		Sys: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true},
 	})
@@ -64,6 +65,14 @@ func startWorker(n int, ps *processes) (*worker, error) {
 	_ = ours.send(message{kind: msgInit, bytes: ps.opt.InitBytes, index: int64(n)}, ps.init)
 	_ = ours.send(message{kind: msgStacks}, stacks)
 	return w, nil
+}
+
+func texts(list [][]byte) []string {
+	out := make([]string, len(list))
+	for i, b := range list {
+		out[i] = string(b)
+	}
+	return out
 }
 
 func (w *worker) sendDataset(ps *processes) {

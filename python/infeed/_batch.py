@@ -112,6 +112,28 @@ def _writable(array):
     return np.asarray(_Part(array, {**interface, "data": (interface["data"][0], False)}))
 
 
+def _reduce_array(obj, allocator):
+    """How pickle is to take obj if it is an array, so that it goes out of band; else NotImplemented."""
+    import numpy as np
+
+    kind = type(obj)
+    if kind is np.ndarray:
+        if obj.dtype.hasobject:
+            return NotImplemented
+        if obj.flags.c_contiguous or obj.flags.f_contiguous:
+            # A read-only one would come out read-only, but the copy is its user's own.
+            return NotImplemented if obj.flags.writeable else _writable(obj).__reduce_ex__(5)
+        copy = allocator.empty(obj.shape, obj.dtype)
+        np.copyto(copy, obj)
+        return copy.__reduce_ex__(5)
+    module = kind.__module__
+    if module.startswith("torch") and isinstance(obj, sys.modules["torch"].Tensor):
+        return _reduce_torch(obj)
+    if module.startswith("jax") and hasattr(obj, "addressable_data"):
+        return _jax_array, (np.asarray(obj),)
+    return NotImplemented
+
+
 class _Pickler(pickle.Pickler):
     """Puts arrays out of band, also those that pickle alone would copy into its stream."""
 
@@ -120,24 +142,24 @@ class _Pickler(pickle.Pickler):
         self.allocator = allocator
 
     def reducer_override(self, obj):
-        import numpy as np
+        return _reduce_array(obj, self.allocator)
 
-        kind = type(obj)
-        if kind is np.ndarray:
-            if obj.dtype.hasobject:
-                return NotImplemented
-            if obj.flags.c_contiguous or obj.flags.f_contiguous:
-                # A read-only one would come out read-only, but the copy is its user's own.
-                return NotImplemented if obj.flags.writeable else _writable(obj).__reduce_ex__(5)
-            copy = self.allocator.empty(obj.shape, obj.dtype)
-            np.copyto(copy, obj)
-            return copy.__reduce_ex__(5)
-        module = kind.__module__
-        if module.startswith("torch") and isinstance(obj, sys.modules["torch"].Tensor):
-            return _reduce_torch(obj)
-        if module.startswith("jax") and hasattr(obj, "addressable_data"):
-            return _jax_array, (np.asarray(obj),)
-        return NotImplemented
+
+@functools.cache
+def _value_pickler():
+    """The same for batches with objects of classes that only exist in __main__."""
+    import cloudpickle
+
+    class ValuePickler(cloudpickle.Pickler):
+        def __init__(self, file, buffers, allocator):
+            super().__init__(file, protocol=5, buffer_callback=buffers.append)
+            self.allocator = allocator
+
+        def reducer_override(self, obj):
+            reduced = _reduce_array(obj, self.allocator)
+            return super().reducer_override(obj) if reduced is NotImplemented else reduced
+
+    return ValuePickler
 
 
 def _reduce_torch(tensor):
@@ -200,14 +222,21 @@ def _pickle(batch, allocator):
         known = _pickles.get(plain[1])
         if known is not None:
             return known, [a.reshape(-1).view(np.uint8) for a in plain[0]]
-    stream, buffers = io.BytesIO(), []
-    _Pickler(stream, buffers, allocator).dump(batch)
-    pickled = stream.getvalue()
+    try:
+        pickled, buffers = _dump(_Pickler, batch, allocator)
+    except (pickle.PicklingError, AttributeError, TypeError):
+        pickled, buffers = _dump(_value_pickler(), batch, allocator)
     if plain is not None and len(buffers) == len(plain[0]):
         if len(_pickles) >= 256:
             _pickles.clear()
         _pickles[plain[1]] = pickled
     return pickled, [np.frombuffer(b.raw(), np.uint8) if b.raw().nbytes else np.empty(0, np.uint8) for b in buffers]
+
+
+def _dump(pickler, batch, allocator):
+    stream, buffers = io.BytesIO(), []
+    pickler(stream, buffers, allocator).dump(batch)
+    return stream.getvalue(), buffers
 
 
 def pack(batch, allocator):

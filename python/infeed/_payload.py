@@ -21,21 +21,17 @@ SEALS = 0x1 | 0x2 | 0x4 | 0x8  # F_SEAL_SEAL, SHRINK, GROW, WRITE
 F_ADD_SEALS = 1033
 
 
-def _base_class():
-    from infeed._pydataset import PyDataset
+def _stand_in(name):
+    from infeed import _pydataset
 
-    return PyDataset
-
-
-def _keep(obj):
-    return obj
+    return getattr(_pydataset, name)
 
 
 def _pickler():
     import cloudpickle
 
     class DatasetPickler(cloudpickle.Pickler):
-        """Sends classes of __main__ by value, and the Keras bases of such classes as infeed.PyDataset."""
+        """Sends classes of __main__ by value, and stand-ins for their bases that need Keras."""
 
         def __init__(self, file, buffers=None):
             def put(buffer):
@@ -48,16 +44,19 @@ def _pickler():
             super().__init__(file, protocol=5, buffer_callback=None if buffers is None else put)
 
         def reducer_override(self, obj):
-            if isinstance(obj, type) and _is_keras_base(obj):
-                return _base_class, ()
+            name = _STAND_INS.get((obj.__module__, obj.__name__)) if isinstance(obj, type) else None
+            if name is not None:
+                return _stand_in, (name,)
             return super().reducer_override(obj)
 
     return DatasetPickler
 
 
-def _is_keras_base(cls):
-    return cls.__name__ == "PyDataset" and cls.__module__.split(".")[0] in ("keras", "infeed") and (
-        cls.__module__ != "infeed._pydataset")
+# Classes that workers do without, by module and name: what stands in for them there.
+_STAND_INS = {
+    ("infeed.keras", "PyDataset"): "KerasDataset",
+    ("keras.src.trainers.data_adapters.py_dataset_adapter", "PyDataset"): "KerasBase",
+}
 
 
 def dumps(obj):

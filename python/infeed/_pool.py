@@ -1,6 +1,6 @@
 """Pools: the workers of one dataset, from its first batch until it is closed or collected."""
 
-import json
+import base64
 import os
 import pickle
 import subprocess
@@ -119,12 +119,15 @@ class ProcessPool(Pool):
         self.max_lent = 2 * max(queue, workers)
         parameters = pickle.dumps({"argv": list(sys.argv)})
         init = os.memfd_create("infeed-init", os.MFD_CLOEXEC)
-        null = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+        null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+        # A number that was closed when Python started may be anything's by now.
+        out, err = (null if f is None else n for n, f in ((1, sys.__stdout__), (2, sys.__stderr__)))
         try:
             os.write(init, parameters)
             super().__init__({"workers": workers, "queue": queue, "process": {
-                "argv": _command(), "env": [f"{k}={v}" for k, v in os.environ.items()], "dir": os.getcwd(),
-                "stdin": null, "init": init, "init_bytes": len(parameters)}})
+                "argv": [_text(a) for a in _command()], "dir": _text(_directory()),
+                "env": [_text(k + b"=" + v) for k, v in os.environb.items()],
+                "stdio": [null, out, err], "init": init, "init_bytes": len(parameters)}})
         finally:
             os.close(init)
             os.close(null)
@@ -151,13 +154,26 @@ class ProcessPool(Pool):
             return ProcessWalk(self, options, timeout)
 
 
+def _text(value):
+    """Base64 for Go's JSON, which only takes UTF-8 as it is."""
+    return base64.b64encode(os.fsencode(value)).decode()
+
+
+def _directory():
+    """The working directory; empty, for the same as ours, where it was deleted."""
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        return ""
+
+
 def _command():
     if not sys.executable:
         raise RuntimeError("sys.executable is empty, so worker processes cannot be started; use threads "
                            "(use_multiprocessing=False)")
     here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    path = [os.path.abspath(p) if p else os.getcwd() for p in sys.path]
-    start = ("import sys, json; sys.path[:] = json.loads(sys.argv[1]); "
-             "from infeed._worker import main; main()")
+    path = [os.path.join(_directory(), p) for p in sys.path]
+    # Nothing is imported before the path is the parent's: the working directory is first until then.
+    start = "import sys; sys.path[:] = eval(sys.argv[1]); from infeed._worker import main; main()"
     flags = subprocess._args_from_interpreter_flags()
-    return [sys.executable, *flags, "-c", start, json.dumps(path if here in path else [*path, here])]
+    return [sys.executable, *flags, "-c", start, repr(path if here in path else [*path, here])]

@@ -31,17 +31,18 @@ class Engine:
         self.started = False  # a pass with number `epoch` was begun
         self.pool = None
         self.lock = threading.RLock()
+        self.owner = None  # weakref to the dataset, once it is known
         self._outside = None
         self.walks = weakref.WeakSet()
         self.of_sessions = weakref.WeakKeyDictionary()  # the walk of each of Keras's sessions
 
     def __reduce__(self):
-        return _rebuild_engine, ((self.workers, self.processes, self.queue, self.shuffle, self._seed, self.timeout),
-                                 )
+        return Engine, (self.workers, self.processes, self.queue, self.shuffle, self._seed, self.timeout)
 
-    def __deepcopy__(self, memo):
-        rebuild, args = self.__reduce__()
-        return rebuild(*args)
+    def fresh(self):
+        """Another engine with the same settings, for a copy of the dataset."""
+        make, settings = self.__reduce__()
+        return make(*settings)
 
     @property
     def timeout(self):
@@ -66,6 +67,8 @@ class Engine:
     @property
     def seed(self):
         """The seed in use; drawn at first need where none was given."""
+        if self._seed is None:
+            self._seed = _keras_seed()
         if self._seed is None:
             self._seed = int.from_bytes(os.urandom(8), "little") >> 1
         return self._seed
@@ -148,34 +151,42 @@ class Engine:
             pool.close()
 
 
-def _rebuild_engine(settings):
-    return Engine(*settings)
-
-
 def _count(name, value):
     if isinstance(value, bool) or not hasattr(value, "__index__") or value < 0:
         raise InvalidArgumentError(f"{name} is {value!r}; it must be an int from 0 on")
     return int(value)
 
 
+def _keras_seed():
+    """The seed of keras.utils.set_random_seed, if Keras is in use and it was called."""
+    module = sys.modules.get("keras.src.utils.rng_utils")
+    seed = getattr(module, "get_random_seed", lambda: None)()
+    return None if seed is None else seed & _context.MASK
+
+
 def engine(dataset):
     """The engine of a dataset; made with defaults, and a warning, where __init__ was not called."""
     state = dataset.__dict__
     found = state.get(_STATE)
-    if found is None and _context.in_worker:
-        found = state[_STATE] = Engine()  # left out by the dataset's own __getstate__
-    elif found is None:
-        warnings.warn(f"{type(dataset).__name__}.__init__ should call super().__init__(**kwargs), where kwargs may "
-                      "hold workers, use_multiprocessing, max_queue_size, shuffle, seed and timeout", stacklevel=3)
+    if found is None:
+        if not _context.in_worker:  # there, the dataset's own __getstate__ may have left it out
+            warnings.warn(
+                f"{type(dataset).__name__}.__init__ should call super().__init__(**kwargs), where kwargs may "
+                "hold workers, use_multiprocessing, max_queue_size, shuffle, seed and timeout", stacklevel=3)
         found = state[_STATE] = Engine()
+    if found.owner is None:
+        found.owner = weakref.ref(dataset)
+    elif found.owner() is not dataset:  # the dataset is a copy of another one
+        found = state[_STATE] = found.fresh()
+        found.owner = weakref.ref(dataset)
     return found
 
 
 class Setting:
     """A name of infeed's that steps aside where the user's class assigns its own.
 
-    An assignment counts as the class's own when it is made inside one of the
-    object's methods; from outside it sets infeed's value.
+    An assignment counts as the class's own when it is made in one of the object's
+    methods; from outside it sets infeed's value.
     """
 
     def __init__(self, read, write, doc):
@@ -199,7 +210,10 @@ class Setting:
 
 def _in_method_of(dataset, frame):
     code = frame.f_code
-    return code.co_argcount > 0 and frame.f_locals.get(code.co_varnames[0]) is dataset
+    if not code.co_argcount or frame.f_locals.get(code.co_varnames[0]) is not dataset:
+        return False
+    # A function that is given the dataset is no method of it.
+    return any(code.co_name in vars(cls) for cls in type(dataset).__mro__)
 
 
 class Name:
@@ -368,6 +382,26 @@ class PyDataset:
         self.close()
 
 
+class KerasBase:
+    """Stands in for keras.utils.PyDataset where Keras is not imported: in worker processes."""
+
+    _workers, _use_multiprocessing, _max_queue_size = 1, False, 10
+    workers = property(lambda self: self._workers)
+    use_multiprocessing = property(lambda self: self._use_multiprocessing)
+    max_queue_size = property(lambda self: self._max_queue_size)
+    num_batches = PyDataset.num_batches
+
+    def on_epoch_begin(self):
+        """Does nothing."""
+
+    def on_epoch_end(self):
+        """Does nothing."""
+
+
+class KerasDataset(PyDataset, KerasBase):
+    """Stands in for infeed.keras.PyDataset there."""
+
+
 def hooks_overridden(dataset):
     """True if a hook of the user's may change the dataset."""
     cls = type(dataset._infeed_hooks())
@@ -483,6 +517,9 @@ class PassIterator:
         e.seed = state["seed"]
         e.set_epoch(state["pass"])
         self._pass, self._start = e.begin_pass(), state["position"]
+
+    def __reduce__(self):
+        raise TypeError("an iterator over a PyDataset cannot be copied or pickled; save its state_dict() instead")
 
     def __del__(self):
         if getattr(self, "_walk", None) is not None:

@@ -10,7 +10,6 @@ What Keras draws before a training session's first on_epoch_end is only looked a
 (to build the model, for TensorFlow's signature): it is not part of a pass.
 """
 
-import sys
 import threading
 import warnings
 import weakref
@@ -30,7 +29,7 @@ class Session:
     workers = 1
     use_multiprocessing = False
 
-    def __init__(self, dataset, training, shuffle, seed=None, steps=None):
+    def __init__(self, dataset, training, shuffle, steps=None):
         self._dataset = weakref.ref(dataset)
         self.training = training
         self.shuffle = shuffle
@@ -44,10 +43,7 @@ class Session:
         self.ended = False
         self.length = None
         self.pass_ = None
-        e = engine(dataset)
-        self.max_queue_size = e.queue
-        if e._seed is None and seed is not None:
-            e.seed = seed
+        self.max_queue_size = engine(dataset).queue
 
     @property
     def dataset(self):
@@ -168,7 +164,7 @@ def probe(dataset, frame):
         return False
     training, steps = _role(frame, shuffle)
     own = engine(dataset).shuffle
-    session = Session(dataset, training, shuffle if own is None else bool(own), _keras_seed(), steps)
+    session = Session(dataset, training, shuffle if own is None else bool(own), steps)
     for name in names:
         setattr(adapter, name, session)
     adapter.shuffle = False
@@ -203,14 +199,3 @@ def _end_with_owner(session, frame):
             weakref.finalize(owner, session.end)
             return
         up = up.f_back
-
-
-def _keras_seed():
-    """The seed of keras.utils.set_random_seed, if it was called."""
-    module = sys.modules.get("keras.src.utils.rng_utils")
-    read = getattr(module, "get_random_seed", None)
-    return None if read is None else _non_negative(read())
-
-
-def _non_negative(seed):
-    return None if seed is None else seed & _context.MASK

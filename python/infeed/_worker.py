@@ -140,7 +140,7 @@ class Worker:
             error = replaced
         lines = traceback.format_exception(type(error), error, error.__traceback__)
         report = {
-            "text": "".join(lines), "message": f"{type(error).__name__}: {error}",
+            "text": "".join(lines), "message": lines[-1].strip(),
             "exception": pickle_exception(error), "worker": self.number, "pid": os.getpid(),
         }
         data = pickle.dumps(report)

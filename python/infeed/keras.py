@@ -12,7 +12,7 @@ from infeed._pydataset import engine
 __all__ = ["PyDataset", "accelerate", "audit"]
 
 if _context.in_worker:
-    PyDataset = _pydataset.PyDataset
+    PyDataset = _pydataset.KerasDataset
 else:
     import keras as _keras
 
