@@ -1,0 +1,129 @@
+package record
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"infeed/core/codec"
+	"infeed/core/vfs"
+)
+
+// benchFiles writes files of records of some bytes, 32 MiB in all.
+func benchFiles(b *testing.B, files, size int) (paths []string, records int) {
+	r := rand.New(rand.NewPCG(1, 1))
+	record := make([]byte, size)
+	records = 32 << 20 / files / (size + 16) * files
+	for i := range files {
+		path := filepath.Join(b.TempDir(), fmt.Sprint(i))
+		w, err := NewWriter(vfs.Local(), path, codec.None, codec.DefaultLevel)
+		require.NoError(b, err)
+		for range records / files {
+			if size >= 8 {
+				binary.LittleEndian.PutUint64(record, r.Uint64())
+			}
+			require.NoError(b, w.Write(record))
+		}
+		require.NoError(b, w.Close())
+		paths = append(paths, path)
+	}
+	return paths, records
+}
+
+func count(b *testing.B, paths []string, format Format, o Options) (n int) {
+	r, err := NewReader(vfs.Local(), paths, format, o, Token{})
+	require.NoError(b, err)
+	defer r.Close()
+	var block Block
+	for {
+		err := r.Next(&block, 1<<20)
+		if err == io.EOF {
+			return n
+		}
+		require.NoError(b, err)
+		n += block.Len()
+	}
+}
+
+// BenchmarkCount counts records of TFRecord files in the page cache.
+func BenchmarkCount(b *testing.B) {
+	for _, size := range []int{32, 330, 3000, 100_000} {
+		paths, records := benchFiles(b, 2, size)
+		for name, o := range map[string]Options{"one": {}, "deferred": {Deferred: true}} {
+			b.Run(fmt.Sprintf("bytes=%d/%s", size, name), func(b *testing.B) {
+				b.SetBytes(int64(records * (size + 16)))
+				for b.Loop() {
+					require.Equal(b, records, count(b, paths, TFRecord(), o))
+				}
+				b.ReportMetric(float64(records*b.N)/b.Elapsed().Seconds()/1e6, "Mrecords/s")
+			})
+		}
+		b.Run(fmt.Sprintf("bytes=%d/two", size), func(b *testing.B) {
+			b.SetBytes(int64(records * (size + 16)))
+			for b.Loop() {
+				var g sync.WaitGroup
+				for _, p := range paths {
+					g.Go(func() { require.Equal(b, records/2, count(b, []string{p}, TFRecord(), Options{})) })
+				}
+				g.Wait()
+			}
+			b.ReportMetric(float64(records*b.N)/b.Elapsed().Seconds()/1e6, "Mrecords/s")
+		})
+	}
+}
+
+// BenchmarkBlockBytes looks for the best size of blocks.
+func BenchmarkBlockBytes(b *testing.B) {
+	paths, records := benchFiles(b, 2, 330)
+	for _, kib := range []int{32, 64, 128, 256, 512, 1024, 4096} {
+		b.Run(fmt.Sprintf("KiB=%d", kib), func(b *testing.B) {
+			for b.Loop() {
+				require.Equal(b, records, count(b, paths, TFRecord(), Options{BlockBytes: kib << 10}))
+			}
+			b.ReportMetric(float64(records*b.N)/b.Elapsed().Seconds()/1e6, "Mrecords/s")
+		})
+	}
+}
+
+// BenchmarkLines counts lines of about 30 bytes.
+func BenchmarkLines(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 1))
+	var text []byte
+	lines := 0
+	for ; len(text) < 32<<20; lines++ {
+		text = append(text, make([]byte, r.IntN(60))...)
+		text = append(text, '\n')
+	}
+	path := filepath.Join(b.TempDir(), "lines")
+	require.NoError(b, os.WriteFile(path, text, 0o600))
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		require.Equal(b, lines, count(b, []string{path}, Lines(), Options{}))
+	}
+	b.ReportMetric(float64(lines*b.N)/b.Elapsed().Seconds()/1e6, "Mlines/s")
+}
+
+// BenchmarkIndex reads records in random order.
+func BenchmarkIndex(b *testing.B) {
+	paths, records := benchFiles(b, 2, 330)
+	ix, _, err := NewIndex(vfs.Local(), paths, TFRecord(), Options{})
+	require.NoError(b, err)
+	defer ix.Close()
+	r := rand.New(rand.NewPCG(1, 1))
+	numbers := make([]int64, 256)
+	var block Block
+	for b.Loop() {
+		for i := range numbers {
+			numbers[i] = r.Int64N(int64(records))
+		}
+		require.NoError(b, ix.Read(&block, numbers))
+	}
+	b.ReportMetric(float64(len(numbers)*b.N)/b.Elapsed().Seconds()/1e6, "Mrecords/s")
+}

@@ -1,0 +1,104 @@
+package record
+
+import "infeed/core/errs"
+
+// Block is a run of records of one file: record i is Data[Starts[i]:Ends[i]]. Its
+// memory is used again when the block is given to [Reader.Next] or [Index.Read]
+// again.
+type Block struct {
+	Data         []byte
+	Starts, Ends []int64
+	// Token is where the block begins. Rows of it may have been left out.
+	Token Token
+	// Path is the file the records are from.
+	Path string
+	// Damage is what was left out since the block before, also where Next returns
+	// io.EOF and no records.
+	Damage Damage
+
+	at     int64 // of Data[0] in the file
+	policy Policy
+	frames bool // of TFRecord
+	check  bool // the payloads are still to be checked
+	packed bool // the file is compressed
+}
+
+// Len returns how many records there are.
+func (b *Block) Len() int { return len(b.Starts) }
+
+// Record returns record i, in the block's memory.
+func (b *Block) Record(i int) []byte { return b.Data[b.Starts[i]:b.Ends[i]:b.Ends[i]] }
+
+// Verify checks the payloads that a reader with Options.Deferred left unchecked. It
+// may run on any goroutine. Bad records are left out, or with the policy Raise the
+// block ends before the first of them and Verify returns its error.
+func (b *Block) Verify() error {
+	if !b.check {
+		return nil
+	}
+	b.check = false
+	kept := 0
+	for i, from := range b.Starts {
+		to := b.Ends[i]
+		if masked(b.Data[from:to]) == le32(b.Data[to:]) {
+			b.Starts[kept], b.Ends[kept] = from, to
+			kept++
+			continue
+		}
+		bad := (&fault{offset: b.at + from - frameHead, text: badPayload}).in(b.Path, b.packed)
+		if b.policy == Raise {
+			b.Starts, b.Ends = b.Starts[:i], b.Ends[:i]
+			return bad
+		}
+		b.Damage.add(bad)
+	}
+	b.Starts, b.Ends = b.Starts[:kept], b.Ends[:kept]
+	return nil
+}
+
+// head is how many bytes come before the payload of a record.
+func (b *Block) head() int64 {
+	if b.frames {
+		return frameHead
+	}
+	return 0
+}
+
+// reset empties a block for records from a token on.
+func (b *Block) reset() {
+	*b = Block{Data: b.Data[:0], Starts: b.Starts[:0], Ends: b.Ends[:0]}
+}
+
+// room returns memory for n bytes of which the first are Data. Where it has to grow,
+// it does so for the sizes to come.
+func (b *Block) room(n, ahead int) []byte {
+	if cap(b.Data) < n {
+		// Beyond a few pages, Go aligns memory to them; reads into memory that is
+		// not aligned to 32 bytes are several times slower.
+		grown := make([]byte, len(b.Data), max(n, ahead, 64<<10))
+		copy(grown, b.Data)
+		b.Data = grown
+	}
+	return b.Data[:n]
+}
+
+// fault is damage at a place of a file.
+type fault struct {
+	offset int64
+	text   string
+	next   int64 // where the record after it begins; 0 when that is not known
+	ends   bool  // nothing can follow it
+	cause  error // an error of the file or its compression
+}
+
+// in returns the error of damage in a file; packed tells that the file is compressed.
+func (f *fault) in(path string, packed bool) error {
+	if f.cause != nil {
+		return f.cause
+	}
+	text := f.text
+	if packed {
+		text += " (the byte is one of the decompressed content)"
+	}
+	return &errs.Error{Op: "record", Kind: errs.DataLoss, Path: path, Offset: f.offset, Text: text}
+}

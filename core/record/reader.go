@@ -1,0 +1,259 @@
+package record
+
+import (
+	"io"
+
+	"infeed/core/codec"
+	"infeed/core/errs"
+	"infeed/core/vfs"
+)
+
+// maxRecord bounds records whose size is known only when they end.
+const maxRecord = 1<<31 - 1
+
+// DefaultBlockBytes is how much of a file is read at a time. Twice as much still
+// fits in a core's own cache with what is made of it.
+const DefaultBlockBytes = 256 << 10
+
+// Options say how files are read. The zero Options are useful.
+type Options struct {
+	Compression codec.Kind
+	Errors      Policy
+	// BlockBytes is about how large blocks are, DefaultBlockBytes if 0. One record
+	// always fits.
+	BlockBytes int
+	// Deferred leaves the checksums of payloads to [Block.Verify], which must be
+	// called before a block is used. With the policy Truncate it has no effect.
+	Deferred bool
+}
+
+// Reader walks over the records of files, one file after the other. At most one is
+// open at a time. It is for one goroutine at a time, and must be closed.
+type Reader struct {
+	fs     vfs.FS
+	paths  []string
+	format Format
+	o      Options
+	limit  int // of records whose size is not known
+
+	token  Token
+	in     *input // the file that token is in; nil before it is opened
+	each   int    // bytes that a record took in the block before
+	excuse bool   // the next damage is skipped whatever the policy
+}
+
+// NewReader returns a reader of files from a token on. Nothing is opened yet.
+func NewReader(fs vfs.FS, paths []string, format Format, o Options, from Token) (*Reader, error) {
+	if o.BlockBytes <= 0 {
+		o.BlockBytes = DefaultBlockBytes
+	}
+	if _, frames := format.(tfrecord); frames {
+		format = tfrecord{unchecked: o.Deferred && o.Errors != Truncate}
+	}
+	r := &Reader{fs: fs, paths: paths, format: format, o: o, limit: maxRecord}
+	return r, r.Seek(from)
+}
+
+// Seek makes the reader go on from a token.
+func (r *Reader) Seek(t Token) error {
+	if t.File < 0 || t.File > len(r.paths) || t.Offset < 0 {
+		return errs.New(errs.StateMismatch, "record", "the state is in file %d, at byte %d; there are %d files", t.File, t.Offset, len(r.paths))
+	}
+	if t.File != r.token.File {
+		r.Close()
+	}
+	r.token, r.excuse = t, false
+	return nil
+}
+
+// Token returns where the next record is, or the end of the file before it.
+func (r *Reader) Token() Token { return r.token }
+
+// Close closes the file that is open. The reader may be used again.
+func (r *Reader) Close() {
+	if r.in != nil {
+		r.in.close()
+		r.in = nil
+	}
+}
+
+// Recover makes the reader leave out what the last call of Next failed on, as the
+// policy Skip does. What cannot be passed ends the file.
+func (r *Reader) Recover() { r.excuse = true }
+
+// Next gives the next records, rows of them at most, in b; io.EOF when there are
+// none. After an error it gives the same error again. b.Damage counts in any case.
+func (r *Reader) Next(b *Block, rows int) error {
+	b.reset()
+	b.Token = r.token
+	for r.token.File < len(r.paths) {
+		if err := r.next(b, max(rows, 1)); err != nil {
+			return err
+		}
+		if b.Len() > 0 {
+			return nil
+		}
+		r.endFile()
+	}
+	return io.EOF
+}
+
+func (r *Reader) endFile() {
+	r.Close()
+	r.token = Token{File: r.token.File + 1}
+}
+
+// next gives records of the file that the token is in; none at its end.
+func (r *Reader) next(b *Block, rows int) error {
+	b.Path, b.policy = r.paths[r.token.File], r.o.Errors
+	if r.in == nil {
+		if err := r.open(); err != nil {
+			_, err = r.damaged(b, &fault{cause: err})
+			return err
+		}
+	}
+	w := &window{data: b.Data[:0], at: r.token.Offset, size: r.in.size}
+	err := r.more(w, b, r.guess(rows))
+	extended := false
+	for {
+		need, bad := r.format.frame(w, b, rows)
+		if bad == nil && err != nil && b.Len() < rows {
+			bad = &fault{cause: err}
+		}
+		// Damage behind records is met again when these have been given.
+		if b.Len() >= rows || b.Len() > 0 && bad != nil || bad == nil && w.last {
+			break
+		}
+		if bad != nil {
+			if goOn, failed := r.pass(w, b, bad); failed != nil || !goOn {
+				r.finish(w, b)
+				return failed
+			}
+			continue
+		}
+		if b.Len() > 0 && (extended || need == 0 || need > int64(r.o.BlockBytes)) {
+			break
+		}
+		// The record that the read ended in is read to its end, not twice.
+		extended = b.Len() > 0
+		err = r.need(w, b, need)
+	}
+	r.finish(w, b)
+	return nil
+}
+
+// pass goes to what follows damage, if the policy says so and there is something.
+func (r *Reader) pass(w *window, b *Block, bad *fault) (bool, error) {
+	if bad.ends && r.in.grew() {
+		w.size, w.last = r.in.size, false
+		return true, nil
+	}
+	skip, err := r.damaged(b, bad)
+	if err != nil || !skip {
+		return false, err
+	}
+	if bad.next > 0 {
+		w.pos = int(bad.next - w.at)
+		return true, nil
+	}
+	for {
+		need, found := find(w)
+		if found || w.last {
+			return found, nil
+		}
+		if err := r.need(w, b, need); err != nil {
+			_, err = r.damaged(b, &fault{cause: err})
+			return false, err
+		}
+	}
+}
+
+func (r *Reader) open() (err error) {
+	path := r.paths[r.token.File]
+	if r.in, err = openInput(r.fs, path, r.o.Compression, r.format); err != nil {
+		return err
+	}
+	if r.in.size != unknown && r.o.Errors == Raise && !r.excuse {
+		if bad := r.format.fits(r.in.size); bad != nil {
+			r.Close()
+			return bad.in(path, false)
+		}
+	}
+	return nil
+}
+
+// guess returns how many bytes to read for some rows.
+func (r *Reader) guess(rows int) int {
+	const page, unseen = 4096, 512
+	each := r.each
+	if each == 0 {
+		each = unseen
+	}
+	if rows >= r.o.BlockBytes/each {
+		return r.o.BlockBytes
+	}
+	return min(rows*each+page, r.o.BlockBytes)
+}
+
+// more reads on until n bytes are in w. Bytes may be there before an error too.
+func (r *Reader) more(w *window, b *Block, n int) error {
+	b.Data = w.data
+	memory := b.room(n, 2*r.o.BlockBytes)
+	got, last, err := r.in.read(memory[len(w.data):], w.at+int64(len(w.data)))
+	w.data, w.last, w.size = memory[:len(w.data)+got], last, r.in.size
+	return err
+}
+
+// need reads on so that w has the next need bytes, or more where need is not known.
+// Where no size vouches for them, it takes what it has twice at most.
+func (r *Reader) need(w *window, b *Block, need int64) error {
+	if b.Len() == 0 {
+		shift(w)
+	}
+	n := max(2*len(w.data), r.o.BlockBytes)
+	if need > 0 && (w.size != unknown || int64(w.pos)+need < int64(n)) {
+		n = w.pos + int(need)
+	} else if len(w.data) > r.limit {
+		return errs.New(errs.ResourceExhausted, "record", "a record at byte %d of %s has more than %d bytes; is the file what it was said to be?", w.offset(), r.in.path, r.limit)
+	}
+	return r.more(w, b, n)
+}
+
+// shift drops what is before w.pos.
+func shift(w *window) {
+	w.data = w.data[:copy(w.data, w.rest())]
+	w.at += int64(w.pos)
+	w.pos = 0
+}
+
+// damaged does with damage what the policy says: it returns an error, or else
+// whether to look for what follows. Only bad content can be left out.
+func (r *Reader) damaged(b *Block, bad *fault) (skip bool, failed error) {
+	failed = bad.in(b.Path, r.in != nil && r.in.compressed())
+	policy := r.o.Errors
+	if r.excuse {
+		policy = Skip
+	} else if errs.KindOf(failed) != errs.DataLoss {
+		policy = Raise
+	}
+	if policy == Raise {
+		return false, failed
+	}
+	r.excuse = false
+	b.Damage.add(failed)
+	return policy == Skip && !bad.ends && bad.cause == nil, nil
+}
+
+// finish makes what was found the block, and goes on behind it.
+func (r *Reader) finish(w *window, b *Block) {
+	b.Data, b.at = w.data, w.at
+	f, frames := r.format.(tfrecord)
+	b.frames, b.check, b.packed = frames, f.unchecked, r.in.compressed()
+	if n := b.Len(); n > 0 {
+		r.each = max((w.pos-int(b.Starts[0]))/n, 1)
+	}
+	r.token.Offset = w.offset()
+	if w.pos < len(w.data) {
+		r.in.unread(w.rest())
+	}
+}
