@@ -10,7 +10,9 @@ begin at multiples of 64 bytes.
 
 import functools
 import io
+import math
 import mmap
+import operator
 import os
 import pickle
 import struct
@@ -69,12 +71,9 @@ class Allocator:
         import numpy as np
 
         dtype = np.dtype(dtype)
-        shape = (shape,) if isinstance(shape, int) else tuple(shape)
-        nbytes = dtype.itemsize
-        for n in shape:
-            nbytes *= n
-        at = None if dtype.hasobject else self.place(nbytes)
-        if at is None or not nbytes:
+        shape = tuple(map(operator.index, shape if np.iterable(shape) else (shape,)))
+        nbytes = dtype.itemsize * math.prod(shape)
+        if dtype.hasobject or nbytes <= 0 or min(shape, default=0) < 0 or (at := self.place(nbytes)) is None:
             return np.empty(shape, dtype)
         part = _Part(self.memory[at:at + nbytes])
         self.given.append(weakref.ref(part))
@@ -109,7 +108,8 @@ def _writable(array):
     import numpy as np
 
     interface = array.__array_interface__
-    return np.asarray(_Part(array, {**interface, "data": (interface["data"][0], False)}))
+    alias = np.asarray(_Part(array, {**interface, "data": (interface["data"][0], False)}))
+    return alias.view(array.dtype)  # the interface knows NumPy's own dtypes only
 
 
 def _reduce_array(obj, allocator):

@@ -9,6 +9,9 @@ EVALUATION = -1
 
 _local = threading.local()
 
+# In a worker process, which makes one batch at a time: the job of that.
+_of_process = None
+
 # Set by worker processes: infeed.keras then does without Keras.
 in_worker = False
 
@@ -24,12 +27,18 @@ class Job:
         self._rng = None
 
     def __enter__(self):
+        global _of_process
         self._outer = getattr(_local, "job", None)
         _local.job = self
+        if in_worker and self._outer is None:
+            _of_process = self
         return self
 
     def __exit__(self, *_):
+        global _of_process
         _local.job = self._outer
+        if _of_process is self:
+            _of_process = None
         self.dataset = self.empty = self._rng = None
 
     @property
@@ -40,8 +49,8 @@ class Job:
 
 
 def job_of(dataset):
-    """The job of this thread, if it is one of `dataset`."""
-    job = getattr(_local, "job", None)
+    """The job of this thread, if it is one of `dataset`; in a worker process, of any of its threads."""
+    job = getattr(_local, "job", None) or _of_process
     return job if job is not None and job.dataset is dataset else None
 
 

@@ -11,6 +11,7 @@ import io
 import os
 import pickle
 import struct
+import types
 
 from infeed._errors import InvalidArgumentError
 
@@ -47,9 +48,17 @@ def _pickler():
             name = _STAND_INS.get((obj.__module__, obj.__name__)) if isinstance(obj, type) else None
             if name is not None:
                 return _stand_in, (name,)
+            if isinstance(obj, types.CodeType):
+                return _with_filename(obj, cloudpickle.cloudpickle._code_reduce(obj))
             return super().reducer_override(obj)
 
     return DatasetPickler
+
+
+def _with_filename(code, reduced):
+    """cloudpickle leaves out where code was written; tracebacks from workers are to show it."""
+    make, args = reduced
+    return make, tuple(code.co_filename if a == "<dynamic-code>" else a for a in args)
 
 
 # Classes that workers do without, by module and name: what stands in for them there.

@@ -29,6 +29,7 @@ class Engine:
         self.timeout = timeout
         self.epoch = 0
         self.started = False  # a pass with number `epoch` was begun
+        self.hooking = 0  # hooks that are running
         self.pool = None
         self.lock = threading.RLock()
         self.owner = None  # weakref to the dataset, once it is known
@@ -285,8 +286,8 @@ class PyDataset:
     seed = Setting(lambda d: engine(d).seed, _set("seed"), "Seed of the orders and of `rng`.")
     shuffle = Setting(lambda d: engine(d).shuffle, _set("shuffle"), "True, False, or None.")
     timeout = Setting(lambda d: engine(d).timeout, _set("timeout"), "Seconds, or None.")
-    rng = Name(_rng, "np.random.Generator of this batch, seeded by (seed, pass, index); "
-                     "outside __getitem__, of this pass.")
+    rng = Name(_rng, "np.random.Generator of this batch, seeded by (seed, pass, index); outside __getitem__, of this "
+                     "pass. A thread that __getitem__ starts must be given it: there it is not this batch's.")
     parallelism = Name(_parallelism, "How many workers make batches; 0: the caller's thread does.")
 
     def __init__(self, workers=1, use_multiprocessing=False, max_queue_size=10, *, shuffle=None, seed=None,
@@ -411,9 +412,14 @@ def hooks_overridden(dataset):
 
 def run_hook(dataset, name):
     """Calls a hook and lets what it changed reach the workers."""
-    getattr(dataset, name)()
+    e = engine(dataset)
+    e.hooking += 1
+    try:
+        getattr(dataset, name)()
+    finally:
+        e.hooking -= 1
     if hooks_overridden(dataset):
-        engine(dataset).refresh(dataset)
+        e.refresh(dataset)
 
 
 def length_of(dataset):
@@ -438,6 +444,7 @@ class PassIterator:
         self._pass = None
         self._length = None
         self._ended = False
+        self._inside_hook = False
         self._lock = threading.RLock()
 
     def __iter__(self):
@@ -457,18 +464,22 @@ class PassIterator:
 
     def _begin(self):
         ds, e = self._dataset, engine(self._dataset)
+        # A hook may look at the batches: by index, and no pass.
+        self._inside_hook = e.hooking > 0
         if self._pass is None:
-            self._pass = e.begin_pass()
+            self._pass = _context.EVALUATION if self._inside_hook else e.begin_pass()
         restored = self._start > 0 and hasattr(ds, "load_state_dict")
-        if not restored:
+        if not restored and not self._inside_hook:
             run_hook(ds, "on_epoch_begin")
         self._length = length_of(ds)
-        self._walk = ds._infeed_walk(length=self._length, shuffle=e.shuffle, pass_=self._pass, start=self._start)
+        shuffle = e.shuffle and not self._inside_hook
+        self._walk = ds._infeed_walk(length=self._length, shuffle=shuffle, pass_=self._pass, start=self._start)
 
     def _end(self):
         self._ended = True
-        run_hook(self._dataset, "on_epoch_end")
-        engine(self._dataset).end_pass(self._pass)
+        if not self._inside_hook:
+            run_hook(self._dataset, "on_epoch_end")
+            engine(self._dataset).end_pass(self._pass)
         self._walk.close()
 
     def state_dict(self, at=None):

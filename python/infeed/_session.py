@@ -86,10 +86,15 @@ class Session:
                 self.pass_ = None
 
     def end(self):
-        """Nothing more will be trained on: whoever is held back may go on."""
+        """Keras will draw no more: whoever is held back may go on, and the walk ends."""
         with self.next_epoch:
             self.ended = True
             self.next_epoch.notify_all()
+        if self.lock.acquire(blocking=False):  # else a thread of TensorFlow's is drawing, and drops it
+            try:
+                self._drop()
+            finally:
+                self.lock.release()
 
     def _hold_back(self):
         """Keeps TensorFlow, which draws ahead in a thread of its own, from drawing a batch
@@ -112,6 +117,8 @@ class Session:
                 batch = walk.next()
             except StopIteration:
                 raise IndexError(f"batch {position} was asked for, but the dataset has {self.length}") from None
+            if self.ended:
+                self._drop()
             return for_keras(batch)
 
     def _begin(self, position):
@@ -130,7 +137,8 @@ class Session:
             length=self.length, shuffle=self.training and self.shuffle, pass_=pass_, start=position, look=self.looking)
 
     def _drop(self):
-        walk = engine(self.dataset).of_sessions.pop(self, None)
+        dataset = self._dataset()
+        walk = None if dataset is None else engine(dataset).of_sessions.pop(self, None)
         if walk is not None:
             walk.close()
 
@@ -168,8 +176,7 @@ def probe(dataset, frame):
     for name in names:
         setattr(adapter, name, session)
     adapter.shuffle = False
-    if session.steps is not None:
-        _end_with_owner(session, frame)
+    _end_with_owner(session, frame)
     return session
 
 

@@ -61,9 +61,12 @@ class InlineWalk:
         self.dataset, self.options = weakref.ref(dataset), options
         self.position = options["start"]
         self.order, self.first = (), 0
+        self.closed = False
 
     def next(self):
         o = self.options
+        if self.closed:
+            raise CancelledError("the dataset was closed")
         if 0 <= o["length"] <= self.position:
             raise StopIteration
         index = self._index()
@@ -86,7 +89,7 @@ class InlineWalk:
         pass
 
     def close(self):
-        self.options = {**self.options, "length": 0}
+        self.closed = True
 
 
 class PoolWalk:
@@ -135,7 +138,7 @@ class PoolWalk:
             if status not in (_native.TIMEOUT, _native.INTERRUPTED):
                 return status
             if _native.exiting():
-                raise CancelledError("the interpreter is shutting down")
+                return -CancelledError.kind
             waited = time.monotonic() - start
             if self.timeout is not None and waited >= self.timeout:
                 raise TimeoutError(f"a batch was not ready within timeout={self.timeout} s: {self.stuck()}")
@@ -143,6 +146,13 @@ class PoolWalk:
                 warned = True
                 warnings.warn(f"infeed has waited {waited:.0f} s for a batch; pass timeout=seconds to have an "
                               f"error instead: {self.stuck()}", RuntimeWarning, stacklevel=4)
+
+    @staticmethod
+    def _at_exit():
+        """An error for the main thread; any other that is left by now is a daemon, and stays here until it is ended."""
+        while threading.current_thread() is not threading.main_thread():
+            time.sleep(3600)
+        return CancelledError("the interpreter is shutting down")
 
     def stuck(self):
         """In words, who makes the batch that is waited for, with the stack."""
@@ -158,6 +168,8 @@ class PoolWalk:
         return f"batch {index} waits for a worker"
 
     def _failure(self, status):
+        if status == -CancelledError.kind and _native.exiting():
+            return self._at_exit()
         call = _native.Call(self.handle)
         call.struct.entry.position = self._entry.position if self._entry.status < 0 else -1
         text = self.call.text()

@@ -204,6 +204,9 @@ def main():
     except ConnectionError:
         pass  # the pool is gone
     atexit._run_exitfuncs()
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (AttributeError, ValueError, OSError):
+            pass  # the user's code closed it
     os._exit(0)
