@@ -1,5 +1,6 @@
 """PyDataset: batches made by the user's Python, in parallel, each exactly once a pass."""
 
+import numbers
 import os
 import sys
 import threading
@@ -14,6 +15,9 @@ from infeed._walk import InlineWalk
 STATE_FORMAT = 1
 ORDER_VERSION = 1
 
+MOST_WORKERS = 1024
+MOST_QUEUED = 1 << 20
+
 _STATE = "_infeed"
 
 
@@ -21,9 +25,9 @@ class Engine:
     """What infeed keeps for one dataset object: its settings, its place among passes, its workers."""
 
     def __init__(self, workers=1, use_multiprocessing=False, max_queue_size=10, shuffle=None, seed=None, timeout=None):
-        self.workers = _count("workers", workers)
+        self.workers = _count("workers", workers, MOST_WORKERS)
         self.processes = bool(use_multiprocessing)
-        self.queue = _count("max_queue_size", max_queue_size)
+        self.queue = _count("max_queue_size", max_queue_size, MOST_QUEUED)
         self.shuffle = shuffle
         self.seed = seed
         self.timeout = timeout
@@ -51,9 +55,9 @@ class Engine:
 
     @timeout.setter
     def timeout(self, value):
-        if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0):
+        if value is not None and (isinstance(value, bool) or not isinstance(value, numbers.Real) or not value > 0):
             raise InvalidArgumentError(f"timeout is {value!r}; it must be a number of seconds above 0, or None")
-        self._timeout = value
+        self._timeout = None if value is None else float(value)
 
     @property
     def shuffle(self):
@@ -76,9 +80,7 @@ class Engine:
 
     @seed.setter
     def seed(self, value):
-        if value is not None and (not isinstance(value, int) or not 0 <= value < 1 << 64):
-            raise InvalidArgumentError(f"seed is {value!r}; it must be an int from 0 to 2**64-1, or None")
-        self._seed = value
+        self._seed = None if value is None else _count("seed", value, (1 << 64) - 1)
 
     def rng_outside(self, dataset):
         """The generator for hooks and the like: one for each (seed, pass)."""
@@ -100,9 +102,7 @@ class Engine:
             self.started = False
 
     def set_epoch(self, number):
-        if not isinstance(number, int) or number < 0:
-            raise InvalidArgumentError(f"epoch is {number!r}; it must be an int from 0 on")
-        self.epoch, self.started = number, False
+        self.epoch, self.started = _count("epoch", number, 1 << 62), False
 
     def walk(self, dataset, *, length, shuffle, pass_, start=0, look=False):
         """A walk; makes the pool at the first one."""
@@ -152,10 +152,10 @@ class Engine:
             pool.close()
 
 
-def _count(name, value):
-    if isinstance(value, bool) or not hasattr(value, "__index__") or value < 0:
-        raise InvalidArgumentError(f"{name} is {value!r}; it must be an int from 0 on")
-    return int(value)
+def _count(name, value, most):
+    if isinstance(value, bool) or not hasattr(value, "__index__") or not 0 <= value.__index__() <= most:
+        raise InvalidArgumentError(f"{name} is {value!r}; it must be an int from 0 to {most}")
+    return value.__index__()
 
 
 def _keras_seed():
@@ -303,7 +303,7 @@ class PyDataset:
     def workers(self, value):
         e = engine(self)
         e.close()
-        e.workers = _count("workers", value)
+        e.workers = _count("workers", value, MOST_WORKERS)
 
     @property
     def use_multiprocessing(self):
@@ -325,7 +325,7 @@ class PyDataset:
     def max_queue_size(self, value):
         e = engine(self)
         e.close()
-        e.queue = _count("max_queue_size", value)
+        e.queue = _count("max_queue_size", value, MOST_QUEUED)
 
     def __getitem__(self, index):
         raise NotImplementedError(f"{type(self).__name__} must define __getitem__(index), which returns a batch")
@@ -497,9 +497,7 @@ class PassIterator:
         if pass_ is None:
             pass_ = e.epoch + 1 if e.started else e.epoch
         if at is not None:
-            if not 0 <= at <= position:
-                raise InvalidArgumentError(f"at is {at}; {position} batches of this pass were delivered")
-            position = at
+            position = _count("at (batches delivered of this pass)", at, position)
         elif self._ended:
             pass_, position = pass_ + 1, 0
         state = {"format": STATE_FORMAT, "kind": "pydataset", "order": ORDER_VERSION, "class": type(ds).__qualname__,

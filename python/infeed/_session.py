@@ -163,13 +163,14 @@ def probe(dataset, frame):
     if not frame.f_globals.get("__name__", "").startswith("keras.") or frame.f_code.co_name != "__init__":
         return None
     local = frame.f_locals
-    adapter, shuffle = local.get("self"), local.get("shuffle")
+    adapter = local.get("self")
     names = [k for k, v in getattr(adapter, "__dict__", {}).items() if v is dataset]
-    if not names or not isinstance(shuffle, bool):
+    if not names or "shuffle" not in local:
         warnings.warn(
             "infeed does not recognise how this version of Keras reads a dataset: batches are made without workers and "
             "in Keras's order; pass shuffle=True or shuffle=False to fit, and report the versions of both", stacklevel=4)
         return False
+    shuffle = bool(local["shuffle"])
     training, steps = _role(frame, shuffle)
     own = engine(dataset).shuffle
     session = Session(dataset, training, shuffle if own is None else bool(own), steps)
