@@ -7,6 +7,7 @@
 package testkit
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -50,12 +51,14 @@ func Shared(t testing.TB, name string) string {
 	return filepath.Join(folder, filepath.FromSlash(name))
 }
 
-// JSON reads a file of JSON into v.
+// JSON reads a file of JSON into v; numbers without a type stay exact.
 func JSON(t testing.TB, path string, v any) {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err == nil {
-		err = json.Unmarshal(text, v)
+		d := json.NewDecoder(bytes.NewReader(text))
+		d.UseNumber()
+		err = d.Decode(v)
 	}
 	if err != nil {
 		t.Fatalf("%s: %v", path, err)
