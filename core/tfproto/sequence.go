@@ -6,8 +6,8 @@ import "infeed/core/errs"
 // of the context, as of an example, and feature lists, which are Var or Sequence and
 // have one value, or Size of them, in each step. Any number of goroutines may use it.
 type SequenceParser struct {
-	context, lists         []Feature
-	contextIndex, listsIdx map[string]int
+	context, lists           []Feature
+	contextIndex, listsIndex map[string]int
 }
 
 // NewSequenceParser returns a parser of features, which it keeps.
@@ -37,7 +37,7 @@ func (p *SequenceParser) Parse(in Serialized, context, lists []Column) (int, err
 			lists[i].Steps = append(lists[i].Steps, 0)
 		}
 	}
-	inContext, inLists := newKeyed(p.contextIndex, len(p.context)), newKeyed(p.listsIdx, len(p.lists))
+	inContext, inLists := newKeyed(p.contextIndex, len(p.context)), newKeyed(p.listsIndex, len(p.lists))
 	inLists.empty = true
 	for row, from := range in.Starts {
 		m := cursor{in.Data[:in.Ends[row]], int(from)}
