@@ -55,8 +55,9 @@ class Dataset:
         tensors: an array, or nested tuples, dicts and named tuples of arrays with the
         same first dimension. Arrays are used in place, not copied, unless they are
         not contiguous: what is written to them later is seen. Lists become arrays,
-        of int32 and float32 where TensorFlow makes them so. Raises
-        InvalidArgumentError for what cannot be sliced.
+        of int32 and float32 where TensorFlow makes them so; str and bytes in them are
+        kept exactly, those in arrays without the NULs at their end, as NumPy has them.
+        Raises InvalidArgumentError for what cannot be sliced, and for masked arrays.
 
         Example:
             >>> import numpy as np, infeed
@@ -65,10 +66,9 @@ class Dataset:
             (TensorSpec(shape=(4,), dtype=float32), TensorSpec(shape=(), dtype=int64))
         """
         structure, leaves = Structure.of(tensors)
-        arrays = _definition.slices(leaves)
-        dtypes = [a.dtype for a in arrays]
-        specs = [TensorSpec(a.shape[1:], object if a.dtype.kind in "SU" else a.dtype) for a in arrays]
-        return cls(_definition.Slices(structure, arrays), structure, specs, dtypes)
+        arrays, dtypes = _definition.slices(leaves)
+        specs = [TensorSpec(a.shape[1:], dtype) for a, dtype in zip(arrays, dtypes)]
+        return cls(_definition.Slices(structure, arrays), structure, specs, [a.dtype for a in arrays])
 
     # -- transformations ----------------------------------------------------------
 
@@ -93,7 +93,7 @@ class Dataset:
             buffer_size = None
         args = {"buffer_size": None if buffer_size is None else int(buffer_size), "drawn": seed is None,
                 "same_each_pass": reshuffle_each_iteration is not None and not reshuffle_each_iteration}
-        args["seed"] = int.from_bytes(os.urandom(7), "little") if seed is None else _int("shuffle", "seed", seed) & _U64
+        args["seed"] = int.from_bytes(os.urandom(7), "little") if seed is None else _int("shuffle", "seed", seed, _U64) & _U64
         return self._apply("shuffle", args)
 
     def repeat(self, count=None, name=None):
@@ -270,10 +270,10 @@ class Dataset:
             >>> len(history.epoch)
             2
         """
-        from infeed import keras
-
         if steps is not None and (steps := _int("to_keras", "steps", steps)) < 1:
             raise InvalidArgumentError(f"to_keras: steps is {steps}; it must be at least 1, or None for a whole pass")
+        from infeed import keras
+
         return keras.FromDataset(self, steps)
 
     # -- the engine -------------------------------------------------------------------------
@@ -333,11 +333,19 @@ class _Handle:
                 pass
 
 
-def _int(op, name, value):
+def _int(op, name, value, most=_U64 >> 1):
     """An int argument; floats and bools are refused as they hide mistakes."""
     if isinstance(value, (bool, np.bool_)) or not hasattr(value, "__index__"):
         raise InvalidArgumentError(f"{op}: {name} is {value!r}; an int is needed")
-    return value.__index__()
+    if not -1 << 63 <= (number := value.__index__()) <= most:
+        limit = f"at most {most}" if number > most else f"at least {-1 << 63}"
+        raise InvalidArgumentError(f"{op}: {name} is {_shown(number)}; it must be {limit}")
+    return number
+
+
+def _shown(number):
+    """An int for a message; Python refuses to write out those of thousands of digits."""
+    return str(number) if number.bit_length() < 512 else f"an int of {number.bit_length()} bits"
 
 
 def _shard(op, shard):

@@ -7,7 +7,7 @@ import threading
 
 import numpy as np
 
-from infeed import _native, _options
+from infeed import _native, _options, _text
 from infeed._errors import CancelledError, ForkedProcessError, InvalidArgumentError
 
 _U64 = (1 << 64) - 1
@@ -181,6 +181,7 @@ class Iterator:
         """
         if not isinstance(state, dict):
             raise InvalidArgumentError(f"load_state_dict: a dict from state_dict() is needed, not {type(state).__name__}")
+        _check_types(state)
         with self._lock:
             old = self._call
             self._open(state)
@@ -196,6 +197,9 @@ class Iterator:
         self._ready.clear()
         self._abandon()
 
+    def __reduce__(self):
+        raise TypeError("an iterator over a Dataset cannot be copied or pickled; save its state_dict() instead")
+
     def _abandon(self):
         call, self._call = self._call, None
         if call is not None:
@@ -204,6 +208,25 @@ class Iterator:
     def __del__(self):
         if getattr(self, "_call", None) is not None:
             self._abandon()
+
+
+def _check_types(state):
+    """Refuses a damaged state; whether it is of this dataset is for the engine to say."""
+    def whole(v, least=-1 << 63, most=_U64 >> 1):
+        return isinstance(v, int) and not isinstance(v, bool) and least <= v <= most
+
+    needed = {"pass": whole, "position": whole} if state.get("kind") == "dataset" else {}
+    checks = {"format": whole, "order_version": whole, **needed, "kind": lambda v: isinstance(v, str),
+              "fingerprint": lambda v: isinstance(v, str),
+              "structure": lambda v: isinstance(v, list) and all(isinstance(s, str) for s in v),
+              "seeds": lambda v: isinstance(v, list) and all(whole(s, 0, _U64) for s in v),
+              "shard": lambda v: isinstance(v, (list, tuple)) and len(v) == 2 and all(map(whole, v))}
+    for field, good in checks.items():
+        if field in needed and field not in state:
+            raise InvalidArgumentError(f"load_state_dict: the state has no {field!r}; give one from state_dict() as it was")
+        if field in state and not good(state[field]):
+            raise InvalidArgumentError(f"load_state_dict: the state's {field!r} is {state[field]!r:.80}, which state_dict() "
+                                       "never gives; give one as it was")
 
 
 def _close(call):
@@ -223,8 +246,10 @@ class Decoder:
             plan.append((dtype, at, end))  # where in the description offset and dimensions are
             at = end
         self._plan = plan
+        self._text = [_text.decoder(d) if s.dtype.hasobject else None for s, d in zip(dataset._specs, dataset._dtypes)]
+        if not any(self._text):
+            self._text = None
         self._read = struct.Struct(f"<{at}q").unpack_from
-        self._text = any(d.kind in "SU" for d in dataset._dtypes)
         self._single = structure.kind == "leaf"
         self._pack = None if self._single or structure.is_flat_tuple() else structure.packer()
 
@@ -235,17 +260,10 @@ class Decoder:
         columns = [np.ndarray((count, *numbers[at + 1:end]), dtype, memory, numbers[at])
                    for dtype, at, end in self._plan]
         if self._text:
-            columns = [_as_bytes(c) if c.dtype.kind in "SU" else c for c in columns]
+            columns = [decode(c) if decode else c for decode, c in zip(self._text, columns)]
         if private:  # single values are copies already, but for structured ones
             columns = [[v.copy() for v in c] if c.ndim > 1 or c.dtype.kind == "V" else c for c in columns]
         if self._single:
             return list(columns[0])
         elements = [tuple([c[0] for c in columns])] if count == 1 else list(zip(*columns))
         return elements if self._pack is None else list(map(self._pack, elements))
-
-
-def _as_bytes(column):
-    """Text as TensorFlow gives it: Python bytes, str in UTF-8."""
-    if column.dtype.kind == "U":
-        column = np.char.encode(column, "utf-8")
-    return column.astype(object)

@@ -96,6 +96,6 @@ def ram_budget(options):
 def _natural(name, value, default):
     if value is None:
         return default
-    if isinstance(value, bool) or not hasattr(value, "__index__") or value < 0:
-        raise InvalidArgumentError(f"option {name} is {value!r}; it must be an int from 0 on")
+    if isinstance(value, bool) or not hasattr(value, "__index__") or not 0 <= value < 1 << 63:
+        raise InvalidArgumentError(f"option {name} is {value!r:.200}; it must be an int from 0 to {(1 << 63) - 1}")
     return int(value)

@@ -91,15 +91,17 @@ class Engine:
 
     def begin_pass(self):
         """The number of the pass that begins now."""
-        if self.started:
-            self.epoch += 1
-        self.started = True
-        return self.epoch
+        with self.lock:
+            if self.started:
+                self.epoch += 1
+            self.started = True
+            return self.epoch
 
     def end_pass(self, number):
-        if self.started and self.epoch == number:
-            self.epoch += 1
-            self.started = False
+        with self.lock:
+            if self.started and self.epoch == number:
+                self.epoch += 1
+                self.started = False
 
     def set_epoch(self, number):
         self.epoch, self.started = _count("epoch", number, 1 << 62), False
