@@ -2,12 +2,15 @@
 
 import collections
 import gc
+import pickle
 
 import numpy as np
 import pytest
 
 import infeed
 from infeed import Dataset, TensorSpec
+
+from .conftest import with_workers
 
 Point = collections.namedtuple("Point", "x y")
 
@@ -106,6 +109,8 @@ def test_text_comes_as_bytes(given, want):
     ([2**31 - 1, -2**31], "int32"), ([2**31], "int64"), ([-2**40], "int64"), ([1 + 2j], "complex128"), ([], "float32"),
     (range(3), "int32"), ([np.int64(3)], "int32"), ([np.float64(3)], "float64"), ([2.0, np.float64(3)], "float32"),
     ([np.float16(3)], "float16"), ([np.zeros(3), np.ones(3)], "float64"), ([(1, 2), (3, 4)], "int32"),
+    ([np.int64(-1), np.uint64(2**40)], "int64"), ([np.array([1], "u8"), np.array([-1])], "int32"), ([[], []], "float32"),
+    ([2**63, 0.5], "float32"), ([np.array([1, 2]), [3, 4]], "int32"),
     (np.array([1, 2]), "int64"), (np.array([1.0]), "float64"), (np.array([1, 2], ">i4"), "int32"),
 ])
 def test_python_numbers_become_what_tensorflow_makes_of_them(given, dtype):
@@ -153,12 +158,87 @@ def test_read_only_arrays_and_other_libraries():
     (([1, 2], [1, 2, 3]), r"component\[1\] has 3 rows and component\[0\] has 2"),
     ({"a": [1, 2], "b": [[1]]}, r"component\['b'\] has 1 rows"),
     ([[1], [2, 3]], "cannot be made an array"), (np.array([b"a", None]), "array of Python objects"),
-    ({"a": [1], 1: [2]}, "cannot be sorted"), ([2**63], "not an int64"), (np.array(["a", b"b"], object), r"astype\('S'\)"),
-    (np.zeros(2, [("a", object)]), "array of Python objects"),
+    ({"a": [1], 1: [2]}, "cannot be sorted"), ([2**63], "not an int64"), (np.array(["a", b"b"], object), r"a\.tolist\(\)"),
+    (np.zeros(2, [("a", object)]), "array of Python objects"), ({1, 2}, "is a set, which is no array"),
+    ([2**70], f"{2**70} is not an int64"),
+    ([2**63, -1], f"{2**63} is not an int64"), ([[1], [-2**63 - 1]], "is not an int64"),
+    ([b"a", 1], "also 1 of type int"), (["a", True], "also True of type bool"), ([["a", 0.5]], "also 0.5 of type float"),
+    ([np.array(["a"]), np.array([1])], "also 1 of type int"), (["a", None], "array of Python objects"),
+    (["b", "a\ud800"], r"'a\\ud800' has a lone surrogate.*surrogateescape"),
+    (([1, 2], np.array([["b", "c"], ["d", "\udfff"]])), r"component\[1\] has text in row 1 that UTF-8 cannot hold"),
 ])
 def test_what_cannot_be_sliced(given, text):
     with pytest.raises(infeed.InvalidArgumentError, match=text):
         Dataset.from_tensor_slices(given)
+
+
+TEXTS = {
+    "bytes": [b"ab\0", b"c\0\0d", b"\0\0", b"", b"\1", b"\0\1"],
+    "str": ["a\0", "", "h\u00e9\0\0", "\0", "\U0001f600", "\0b"],
+    "both": [b"\xff\0", "\u4e16", "", b"\0", "a", b"b"],
+    "NumPy's": [np.bytes_(b"a\0"), np.str_("b"), b"", "\0", np.bytes_(b"c"), np.str_("d")],
+    "nested": [[b"a", b"b\0"], [b"", b"\0"], ("c\0", b"d"), [b"e", b"f"], [b"g", b"h"], [b"", b""]],
+    "without NULs": ["a", b"b", "", "\u4e16", b"\xff", "c"],
+}
+
+
+@pytest.mark.parametrize("wrap", [list, collections.deque])
+@pytest.mark.parametrize("name", TEXTS)
+def test_text_is_kept_to_the_last_byte(name, wrap):
+    want = [text(v) if isinstance(v, (list, tuple)) else text([v])[0] for v in TEXTS[name]]
+    ds = Dataset.from_tensor_slices((wrap(TEXTS[name]), range(6)))
+    ds = pickle.loads(pickle.dumps(ds))
+    assert ds.element_spec[0] == TensorSpec((2,) if name == "nested" else (), object)
+    as_lists = [v.tolist() if name == "nested" else v for v, _ in ds]
+    assert as_lists == want and all(type(v) is bytes for v in np.ravel(np.array(as_lists, object)))
+    assert ds.batch(6)[0][0].tolist() == want and ds.batch(3).batch(2)[0][0].reshape(6, -1).tolist() == [
+        v if name == "nested" else [v] for v in want]
+    assert [v.tolist() if name == "nested" else v for v, _ in with_workers(ds.shuffle(seed=1), 2)] == [
+        want[k] for _, k in ds.shuffle(seed=1)]
+
+
+def test_many_kept_texts():
+    given = [b"x" * (k % 7) + b"\0" * (k % 3) for k in range(20_000)]
+    kept = list(Dataset.from_tensor_slices(given).batch(7))
+    assert [v for b in kept for v in b] == given
+
+
+def test_void_columns_are_no_text():
+    a = np.array([b"a\0\1", b"\0b\0"]).astype("V3")
+    ds = Dataset.from_tensor_slices(a)
+    assert ds.element_spec == TensorSpec((), "V3") and [v.tobytes() for v in ds] == [b"a\0\1", b"\0b\0"]
+
+
+@pytest.mark.parametrize("given", [
+    np.ma.array([1, 2], mask=[0, 1]), np.ma.array([1, 2]), np.ma.array([[1.0], [2.0]], mask=[[1], [0]]),
+    [np.ma.array([1, 2], mask=[0, 1]), np.array([3, 4])], [(np.ma.array(["a"], mask=[1]),)],
+    np.ma.array([(1, 2.0)], dtype=[("a", "i4"), ("b", "f4")]),
+])
+def test_masks_are_not_lost(given):
+    with pytest.raises(infeed.InvalidArgumentError, match=r"component\['x'\] .*has a mask.*a\.filled"):
+        Dataset.from_tensor_slices({"x": given})
+
+
+@pytest.mark.filterwarnings("ignore:.*masked element")
+def test_masked_values_in_lists_are_refused():
+    with pytest.raises(infeed.InvalidArgumentError, match="has a mask"):
+        Dataset.from_tensor_slices([np.ma.masked, 1.0])
+
+
+def test_text_that_turns_bad_later():
+    a = np.array(["a", "b", "c"])
+    it = iter(Dataset.from_tensor_slices(a).batch(1))
+    a[:] = "\ud800"
+    with pytest.raises(infeed.InvalidArgumentError, match="written into the array later"):
+        list(it)
+
+
+def test_a_bad_character_is_found_anywhere():
+    a = np.full((1100, 2, 3), "x" * 200)
+    assert Dataset.from_tensor_slices(a).element_spec.shape == (2, 3)
+    a[1099, 1, 2] = "x" * 199 + "\udc80"
+    with pytest.raises(infeed.InvalidArgumentError, match="row 1099 "):
+        Dataset.from_tensor_slices(a)
 
 
 def test_elements_may_be_written_and_outlive_everything():
@@ -185,8 +265,6 @@ def test_large_elements():
 
 @pytest.mark.parametrize("spec", [TensorSpec((None, 3), "int64"), TensorSpec([], bool, name="x")])
 def test_tensor_spec(spec):
-    import pickle
-
     assert spec == pickle.loads(pickle.dumps(spec)) and hash(spec) == hash(TensorSpec(spec.shape, spec.dtype))
     assert spec != TensorSpec((4,), spec.dtype) and spec != "spec"
     with pytest.raises(AttributeError):

@@ -150,6 +150,29 @@ def test_arguments_that_make_no_sense(pairs, call, text):
         call(pairs(10))
 
 
+@pytest.mark.parametrize("call, name", [
+    (lambda d, n: d.batch(n), "batch: batch_size"), (lambda d, n: d.take(n), "take: count"), (lambda d, n: d.skip(n), "skip: count"),
+    (lambda d, n: d.repeat(n), "repeat: count"), (lambda d, n: d.shuffle(n), "shuffle: buffer_size"),
+    (lambda d, n: d.shuffle(seed=n), "shuffle: seed"), (lambda d, n: d.shard(n, 0), "shard: num_shards"),
+    (lambda d, n: d.shard(3, n), "shard: index"), (lambda d, n: d.iterator(epoch=n), "iterator: epoch"),
+    (lambda d, n: d.iterator(shard=(n, 0)), "iterator: shard: num_shards"), (lambda d, n: d.to_keras(n), "to_keras: steps"),
+])
+def test_ints_that_do_not_fit(pairs, call, name):
+    for n, shown in ((1 << 64, 1 << 64), (-(1 << 63) - 1, -(1 << 63) - 1), (1 << 70, 1 << 70), (10**5000, "an int of 16610 bits")):
+        with pytest.raises(infeed.InvalidArgumentError, match=f"^{name} is {shown}; it must be at (most|least) -?[0-9]{{19,}}$"):
+            call(pairs(10), n)
+
+
+def test_the_largest_ints(pairs):
+    most, least = (1 << 63) - 1, -1 << 63
+    assert numbers(pairs(10).batch(most)) == numbers(pairs(10).take(most)) == numbers(pairs(10).take(least)) == list(range(10))
+    assert numbers(pairs(10).skip(most)) == numbers(pairs(10).skip(least)) == numbers(pairs(10).shard(most, most - 1)) == []
+    assert pairs(0).repeat(most).cardinality() == 0 and pairs(10).repeat(least).cardinality() == infeed.INFINITE_CARDINALITY
+    assert sorted(numbers(pairs(10).shuffle(most))) == list(range(10))
+    assert numbers(pairs(10).shuffle(seed=-1)) == numbers(pairs(10).shuffle(seed=(1 << 64) - 1))
+    assert sorted(numbers(pairs(10).shuffle(seed=1).iterator(epoch=most))) == list(range(10))
+
+
 def test_unequal_elements_cannot_be_batched(pairs):
     it = iter(pairs(10).batch(4).batch(3))
     for _ in range(2):
@@ -172,9 +195,10 @@ def test_options(pairs):
     assert numbers(ds) == list(range(10))
     with pytest.raises(AttributeError, match="no option 'speed'"):
         more.speed = 3
-    more.ram_budget = -1
-    with pytest.raises(infeed.InvalidArgumentError, match="ram_budget is -1"):
-        next(iter(ds.with_options(more)))
+    for bad in (-1, 0.5, 1 << 63):
+        more.ram_budget = bad
+        with pytest.raises(infeed.InvalidArgumentError, match=f"ram_budget is {bad}; it must be an int"):
+            next(iter(ds.with_options(more)))
 
 
 def test_repr(pairs):

@@ -1,6 +1,9 @@
 """The law: the state before element k, loaded anywhere, gives elements k, k+1, ..."""
 
+import copy
+import gc
 import json
+import pickle
 import subprocess
 import sys
 
@@ -131,13 +134,31 @@ def test_state_of_another_dataset(pairs, other, text):
     (lambda s: None, infeed.InvalidArgumentError), (lambda s: [s], infeed.InvalidArgumentError),
     (lambda s: {}, infeed.StateMismatchError), (lambda s: {**s, "order_version": 2}, infeed.StateMismatchError),
     (lambda s: {**s, "position": 99}, infeed.StateMismatchError), (lambda s: {**s, "position": -1}, infeed.StateMismatchError),
-    (lambda s: {**s, "position": "3"}, infeed.InvalidArgumentError), (lambda s: {**s, "seeds": []}, infeed.StateMismatchError),
+    (lambda s: {**s, "position": "3"}, infeed.InvalidArgumentError), (lambda s: {**s, "pass": 2.5}, infeed.InvalidArgumentError),
+    (lambda s: {**s, "position": 1 << 70}, infeed.InvalidArgumentError), (lambda s: {**s, "seeds": ["a"]}, infeed.InvalidArgumentError),
+    (lambda s: {k: v for k, v in s.items() if k != "pass"}, infeed.InvalidArgumentError),
+    (lambda s: {**s, "shard": [1]}, infeed.InvalidArgumentError), (lambda s: {**s, "structure": "x"}, infeed.InvalidArgumentError),
+    (lambda s: {**s, "fingerprint": 3}, infeed.InvalidArgumentError), (lambda s: {**s, "format": True}, infeed.InvalidArgumentError),
+    (lambda s: {**s, "seeds": []}, infeed.StateMismatchError),
     (lambda s: {**s, "kind": "pydataset"}, infeed.StateMismatchError), (lambda s: {**s, "format": 7}, infeed.StateMismatchError),
 ])
 def test_damaged_states(pairs, damage, error):
     ds = pairs(23).shuffle(seed=1)
-    with pytest.raises(error):
+    with pytest.raises(error) as e:
         iter(ds).load_state_dict(damage(iter(ds).state_dict()))
+    assert str(e.value).startswith("load_state_dict: ") or "the state is before" in str(e.value)
+    assert "json" not in str(e.value) and "struct " not in str(e.value)
+
+
+@pytest.mark.parametrize("started", [False, True])
+def test_iterators_are_not_copied(pairs, started):
+    it = iter(pairs(23).shuffle(seed=1).batch(4))
+    before = [next(it) for _ in range(2)] if started else []
+    for copied in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match=r"save its state_dict\(\)"):
+            copied(it)
+    gc.collect()
+    assert sorted(numbers(before) + numbers(it)) == list(range(23)), "an attempt to copy it broke the iterator"
 
 
 CHILD = """
