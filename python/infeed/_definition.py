@@ -98,7 +98,7 @@ def _from_array(value):
     _refuse_masks({type(value)})
     a = _asarray(value)
     if a.ndim and not hasattr(value, "dtype"):  # another sequence, such as a deque
-        if _is_text(a, _types(a.flat) if a.dtype.hasobject else ()):
+        if _is_text(a, _types(list(a.flat)) if a.dtype.hasobject else ()):
             return _text.column(value), True
     return a, a.dtype.kind in "SU"
 
@@ -106,7 +106,9 @@ def _from_array(value):
 def _from_python(value):
     """An array of a list, and whether it is text; int32 and float32 where TensorFlow makes them so."""
     a = _asarray(value)
-    types = _types(a.flat if a.dtype.hasobject else value)
+    if a.dtype == object and any(isinstance(v, (list, tuple, np.ndarray)) for v in a.flat):  # NumPy before 1.24
+        raise ValueError("what is in it differs in length")
+    types = _types(list(a.flat) if a.dtype.hasobject else value)
     _refuse_masks(types)
     if _is_text(a, types):
         return _text.column(value), True
