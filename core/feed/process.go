@@ -57,7 +57,7 @@ type processes struct {
 	dataset  uint64
 	payloads []Payload
 
-	blocked bool          // jobs wait for room in a queue or for a slot
+	blocked bool          // jobs wait for room in a queue
 	kick    chan struct{} // has dispatchAll look again
 
 	slotSize int64 // 0: not known yet
@@ -204,20 +204,9 @@ func (ps *processes) dispatch() {
 			ps.blocked = true
 			return
 		}
-		slot, ok := ps.slot(w)
-		if !ok {
-			ps.giveBack(j)
-			ps.blocked = true
-			return
-		}
-		j.slot, j.worker = slot, w.number
+		j.slot, j.worker = ps.slot(w), w.number
 		w.give(j)
 	}
-}
-
-func (ps *processes) giveBack(j *job) {
-	delete(ps.pool.jobs, j.id)
-	j.walk.again(j)
 }
 
 // idlest returns the worker with the fewest jobs that can take one more. A second
@@ -239,39 +228,41 @@ func (ps *processes) idlest() *worker {
 	return best
 }
 
-// slot returns where a worker is to write its next batch: the zero Slot while nobody
-// knows how large batches are. A worker writes to the slots it wrote to before,
-// which its core's caches and page translations know: four times as fast.
-func (ps *processes) slot(w *worker) (arena.Slot, bool) {
+// slot returns where a worker is to write its next batch. The zero Slot means memory
+// of the batch's own: while nobody knows how large batches are, or where more are lent
+// than ever should be. A worker writes to the slots it wrote to before, which its
+// core's caches and page translations know: four times as fast.
+func (ps *processes) slot(w *worker) arena.Slot {
 	if ps.slotSize == 0 {
-		return arena.Slot{}, true
+		return arena.Slot{}
 	}
 	for _, r := range w.recent {
 		if slot, ok := r.segment.TryAcquireAt(r.index); ok {
-			return slot, true
+			return slot
 		}
 	}
 	total := 0
 	for _, s := range ps.segments {
 		if slot, ok := s.TryAcquire(); ok {
-			return slot, true
+			return slot
 		}
 		total += s.Slots()
 	}
 	window := max(ps.pool.opt.Queue, ps.pool.opt.Workers)
 	if total >= window*(len(ps.pool.walks)+2)+2*ps.pool.opt.Workers+2 {
-		return arena.Slot{}, false
+		return arena.Slot{}
 	}
 	slots := 4
 	if ps.slotSize < 1<<20 {
 		slots = 16
 	}
-	s, err := arena.NewSegment(slots, ps.slotSize, ps.pool.Work)
+	s, err := arena.NewSegment(slots, ps.slotSize, nil)
 	if err != nil {
-		return arena.Slot{}, total == 0 // with none at all, batches travel on their own
+		return arena.Slot{}
 	}
 	ps.segments = append(ps.segments, s)
-	return s.TryAcquire()
+	slot, _ := s.TryAcquire()
+	return slot
 }
 
 // fit makes later slots large enough for batches of so many bytes.

@@ -9,37 +9,42 @@ EVALUATION = -1
 
 _local = threading.local()
 
-# In a worker process, which makes one batch at a time: the job of that.
-_of_process = None
+_alone = {}  # the job, by id of its dataset, that is the only one of it
 
 # Set by worker processes: infeed.keras then does without Keras.
 in_worker = False
 
 
 class Job:
-    """The making of batch `index`, during which `dataset.rng` and `dataset.epoch` are this one's."""
+    """The making of batch `index`, during which `dataset.rng` and `dataset.epoch` are this one's.
 
-    __slots__ = ("dataset", "seed", "pass_", "epoch", "index", "empty", "_rng", "_outer")
+    alone: no other batch of the dataset is made meanwhile, so that threads which the
+    user's code starts can be told the same.
+    """
 
-    def __init__(self, dataset, seed, pass_, epoch, index, empty=None):
+    __slots__ = ("dataset", "seed", "pass_", "epoch", "index", "empty", "alone", "_rng", "_outer", "_before")
+
+    def __init__(self, dataset, seed, pass_, epoch, index, empty=None, alone=False):
         self.dataset, self.seed, self.pass_, self.epoch, self.index = dataset, seed, pass_, epoch, index
-        self.empty = empty
+        self.empty, self.alone = empty, alone
         self._rng = None
 
     def __enter__(self):
-        global _of_process
         self._outer = getattr(_local, "job", None)
         _local.job = self
-        if in_worker and self._outer is None:
-            _of_process = self
+        if self.alone:
+            self._before = _alone.get(id(self.dataset))
+            _alone[id(self.dataset)] = self
         return self
 
     def __exit__(self, *_):
-        global _of_process
         _local.job = self._outer
-        if _of_process is self:
-            _of_process = None
-        self.dataset = self.empty = self._rng = None
+        if self.alone:
+            if self._before is None:
+                _alone.pop(id(self.dataset), None)
+            else:
+                _alone[id(self.dataset)] = self._before
+        self.dataset = self.empty = self._rng = self._outer = self._before = None
 
     @property
     def rng(self):
@@ -49,8 +54,10 @@ class Job:
 
 
 def job_of(dataset):
-    """The job of this thread, if it is one of `dataset`; in a worker process, of any of its threads."""
-    job = getattr(_local, "job", None) or _of_process
+    """The job that the calling code belongs to, if it is one of `dataset`."""
+    job = getattr(_local, "job", None)
+    if job is None:
+        job = _alone.get(id(dataset))
     return job if job is not None and job.dataset is dataset else None
 
 

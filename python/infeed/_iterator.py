@@ -85,7 +85,7 @@ class Iterator:
         entry, memory = call.struct.entry, None
         try:
             self._take(call)
-            memory = _native.lease(entry.address, entry.bytes, entry.slot, self._lent)
+            memory = _native.lease(entry, self._lent)
             elements = self._decode(memory, entry.meta_offset, self._lent[0] > self._may_lend)
         except BaseException:
             if memory is None and entry.slot and entry.position == self._end:

@@ -239,36 +239,42 @@ def signed(value):
     return value - (1 << 64) if value >= 1 << 63 else value
 
 
-class _Lease(ctypes.Array):
-    """Memory of a slot; the slot is given back when nothing refers to this object any more."""
+class Lease(ctypes.Array):
+    """Memory of a slot. It owns no loan until `hold`; then the slot is given back when nothing refers to it."""
 
     _type_ = ctypes.c_char
     _length_ = 0
     slot = 0
+    count = None
+
+    def hold(self, slot, count):
+        """count: a list whose first number says how many leases of a dataset hold a slot."""
+        self.count = count
+        count[0] += 1
+        self.slot = slot
 
     def __del__(self, _loaded=loaded):
         if self.slot and _loaded is not None and _library is not None:
             _library.release(self.slot)
-            if self.count is not None:
-                self.count[0] -= 1
+            self.count[0] -= 1
 
 
 _lease_types = {}
 
 
-def lease(entry_address, nbytes, slot, count=None):
-    """The memory of a lent slot, as a writable buffer that owns the loan.
-
-    count: a list whose first number says how many leases of a dataset exist.
-    """
-    kind = _lease_types.get(nbytes)
+def memory_of(entry):
+    """The memory of an entry's slot, as a writable buffer: a Lease that is yet to hold it."""
+    kind = _lease_types.get(entry.bytes)
     if kind is None:
-        kind = type("Lease", (_Lease,), {"_length_": nbytes})
+        kind = type("Lease", (Lease,), {"_length_": entry.bytes})
         if len(_lease_types) > 1000:
             _lease_types.clear()
-        _lease_types[nbytes] = kind
-    owner = kind.from_address(entry_address)
-    owner.slot, owner.count = slot, count
-    if count is not None:
-        count[0] += 1
+        _lease_types[entry.bytes] = kind
+    return kind.from_address(entry.address)
+
+
+def lease(entry, count):
+    """The memory of an entry's slot, as a writable buffer that owns the loan."""
+    owner = memory_of(entry)
+    owner.hold(entry.slot, count)
     return owner

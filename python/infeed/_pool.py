@@ -47,7 +47,7 @@ class ThreadPool(Pool):
         self.results = {}
         super().__init__({"workers": workers, "queue": queue})
         self.threads = [
-            threading.Thread(target=_work, args=(self.handle, dataset_ref, self.results, self.lock, n),
+            threading.Thread(target=_work, args=(self.handle, dataset_ref, self.results, self.lock, n, workers == 1),
                              name=f"infeed-worker-{n}", daemon=True)
             for n in range(workers)]
         for t in self.threads:
@@ -69,7 +69,7 @@ class ThreadPool(Pool):
                 t.join(max(0.0, deadline - time.monotonic()))
 
 
-def _work(handle, dataset_ref, results, lock, number):
+def _work(handle, dataset_ref, results, lock, number, alone):
     """A worker thread: makes the batches that the engine names until the pool is closed."""
     call = _native.Call(handle)
     s = call.struct
@@ -97,8 +97,8 @@ def _work(handle, dataset_ref, results, lock, number):
         if dataset is None:
             return
         try:
-            outcome = False, run_job(dataset, _context.Job(dataset, seed & _context.MASK, pass_, epoch, index),
-                                     f"worker thread {number}")
+            job_ = _context.Job(dataset, seed & _context.MASK, pass_, epoch, index, alone=alone)
+            outcome = False, run_job(dataset, job_, f"worker thread {number}")
         except BaseException as e:
             outcome = True, e
         dataset = None
@@ -172,7 +172,7 @@ def _command():
         raise RuntimeError("sys.executable is empty, so worker processes cannot be started; use threads "
                            "(use_multiprocessing=False)")
     here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    path = [os.path.join(_directory(), p) for p in sys.path]
+    path = [os.path.join(_directory(), os.fsdecode(p)) for p in sys.path]
     # Nothing is imported before the path is the parent's: the working directory is first until then.
     start = "import sys; sys.path[:] = eval(sys.argv[1]); from infeed._worker import main; main()"
     flags = subprocess._args_from_interpreter_flags()

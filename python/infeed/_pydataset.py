@@ -109,8 +109,9 @@ class Engine:
     def walk(self, dataset, *, length, shuffle, pass_, start=0, look=False):
         """A walk; makes the pool at the first one."""
         options = {"length": -1 if length is None else length, "shuffle": bool(shuffle), "seed": self.seed,
-                   "pass": pass_, "epoch": self.epoch, "start": start, "look": look}
-        if self.workers == 0 and not self.processes:
+                   "pass": pass_, "epoch": pass_ if pass_ >= 0 else self.epoch, "start": start, "look": look}
+        if self.workers == 0 and not self.processes or _context.job_of(dataset) is not None:
+            # The latter is a batch that walks over its own dataset: workers would wait for themselves.
             walk = InlineWalk(dataset, options)
         else:
             walk = self._ready_pool(dataset).walk(options, self.timeout)
@@ -470,7 +471,7 @@ class PassIterator:
         self._inside_hook = e.hooking > 0
         if self._pass is None:
             self._pass = _context.EVALUATION if self._inside_hook else e.begin_pass()
-        restored = self._start > 0 and hasattr(ds, "load_state_dict")
+        restored = self._start > 0 and hasattr(type(ds), "load_state_dict")
         if not restored and not self._inside_hook:
             run_hook(ds, "on_epoch_begin")
         self._length = length_of(ds)
@@ -505,7 +506,7 @@ class PassIterator:
         state = {"format": STATE_FORMAT, "kind": "pydataset", "order": ORDER_VERSION, "class": type(ds).__qualname__,
                  "seed": e.seed, "shuffle": bool(e.shuffle), "pass": pass_, "position": position,
                  "length": length_of(ds)}
-        if hasattr(ds, "state_dict"):
+        if hasattr(type(ds), "state_dict"):
             state["dataset"] = ds.state_dict()
         return state
 
@@ -520,7 +521,7 @@ class PassIterator:
         if self._walk is not None or self._ended:
             raise InvalidArgumentError("load_state_dict needs a fresh iterator; call iter(dataset) again")
         _check_state(state, ds, e)
-        if hasattr(ds, "load_state_dict"):
+        if hasattr(type(ds), "load_state_dict"):
             ds.load_state_dict(state.get("dataset"))
         elif hooks_overridden(ds) and (state["pass"] or state["position"]):
             warnings.warn(f"{type(ds).__name__} has hooks but no state_dict/load_state_dict: what its hooks changed in "

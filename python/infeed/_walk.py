@@ -70,10 +70,16 @@ class InlineWalk:
         if 0 <= o["length"] <= self.position:
             raise StopIteration
         index = self._index()
-        self.position += 1
         dataset = self.dataset()
-        job = _context.Job(dataset, o["seed"], o["pass"], o["epoch"], index)
-        return run_job(dataset, job, "the caller's thread")
+        job = _context.Job(dataset, o["seed"], o["pass"], o["epoch"], index, alone=True)
+        try:
+            batch = run_job(dataset, job, "the caller's thread")
+        except Exception:
+            self.position += 1
+            raise
+        # After anything else, such as Ctrl-C, the batch is made again.
+        self.position += 1
+        return batch
 
     def _index(self):
         o = self.options
@@ -109,24 +115,30 @@ class PoolWalk:
         self.handle = handle
         library = _native.library()
         self._try, self._address, self._entry = library.quick_try_next, self.call.address, self.call.struct.entry
+        self._entry.position = -1
 
     def next(self):
         with self.taking:
             return self._next()
 
     def _next(self):
-        status = self._try(self._address)
-        if status:
-            if status == _native.TIMEOUT:
-                status = self._wait()
-            if status == _native.END:
-                raise StopIteration
-            if status < 0:
-                raise self._failure(status)
-        self.position += 1
-        if self._entry.status < 0:
-            raise self._failure(self._entry.status)
-        return self.deliver(self._entry)
+        """The next batch. A signal's exception may come anywhere in here: an entry that was taken and not
+        delivered, which its position tells, is delivered by the next call."""
+        entry = self._entry
+        if entry.position != self.position:
+            status = self._try(self._address)
+            if status:
+                if status == _native.TIMEOUT:
+                    status = self._wait()
+                if status == _native.END:
+                    raise StopIteration
+                if status < 0:
+                    raise self._failure(status)
+        if entry.status < 0:
+            error = self._failure(entry.status)
+            self.position += 1
+            raise error
+        return self.deliver(entry)
 
     def _wait(self):
         """Waits for a batch, so that signals are taken and nothing hangs in silence."""
@@ -171,12 +183,13 @@ class PoolWalk:
         if status == -CancelledError.kind and _native.exiting():
             return self._at_exit()
         call = _native.Call(self.handle)
-        call.struct.entry.position = self._entry.position if self._entry.status < 0 else -1
+        of_batch = self._entry.position == self.position and self._entry.status < 0
+        call.struct.entry.position = self.position if of_batch else -1
         text = self.call.text()
         if -status == WorkerError.kind:
             call("walk_error")
             error = WorkerError(call.text())
-            error.index = self._entry.index if self._entry.status < 0 else None
+            error.index = self._entry.index if of_batch else None
             exit_ = call.struct.out[0]
             error.exitcode = exit_ if exit_ < 1 << 20 else None
             return error
@@ -214,7 +227,9 @@ class ThreadWalk(PoolWalk):
             pool.results[self.number] = self.results
 
     def deliver(self, entry):
-        failed, batch = self.results.pop(entry.job)
+        failed, batch = self.results[entry.job]
+        self.position += 1
+        self.results.pop(entry.job, None)
         if failed:
             raise batch
         return batch
@@ -236,18 +251,25 @@ class ThreadWalk(PoolWalk):
 class ProcessWalk(PoolWalk):
     """Takes batches that worker processes wrote into shared memory."""
 
+    held = None  # the lease of an entry that is being delivered
+
     def deliver(self, entry):
         nbytes = entry.meta_offset + entry.meta_bytes
         lent = self.pool.lent
-        raised = entry.status == _native.RAISED
-        memory = _native.lease(entry.address, entry.bytes, entry.slot, lent)
-        if raised:
-            report = pickle.loads(memoryview(memory))
-            del memory  # the exception's traceback would keep it
-            raise self._raised(report, entry.index)
+        if self.held is None:
+            self.held = _native.memory_of(entry)
+        if not self.held.slot:
+            self.held.hold(entry.slot, lent)
+        if entry.status == _native.RAISED:
+            error = self._raised(pickle.loads(memoryview(self.held)), entry.index)
+            self.position, self.held = self.position + 1, None
+            raise error
+        memory = self.held
         if nbytes < _batch.COPY_BELOW or lent[0] > self.pool.max_lent:
             memory = bytearray(memoryview(memory)[:nbytes])  # the slot goes back at once
-        return _batch.unpack(memory, entry.meta_offset)
+        batch = _batch.unpack(memory, entry.meta_offset)
+        self.position, self.held = self.position + 1, None
+        return batch
 
     def _raised(self, report, index):
         who = f"worker {report['worker']} (process {report['pid']})"

@@ -105,7 +105,7 @@ class Worker:
         allocator = _batch.Allocator(*self.segments[segment][slot]) if nbytes else _batch.Allocator()
         try:
             self.seed(seed, pass_, index)
-            with _context.Job(self.dataset, seed, pass_, epoch, index, allocator.empty):
+            with _context.Job(self.dataset, seed, pass_, epoch, index, allocator.empty, alone=True):
                 batch = self.dataset[index]
                 _batch.check(batch, index)
                 meta, meta_bytes, total, fd = _batch.pack(batch, allocator)
