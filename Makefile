@@ -17,7 +17,7 @@ SOURCES := go.mod go.sum $(shell find capi core -name '*.go' ! -name '*_test.go'
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: demo test bench check race soak api clean help
+.PHONY: demo test bench check race fuzz soak api clean help
 
 demo: $(LIBRARY) $(DONE)/demo ## train on real MNIST digits, beside stock Keras
 	$(PY) examples/mnist_demo.py
@@ -37,6 +37,13 @@ check: $(DONE)/tools ## quick look: formatting and go vet
 
 race: $(DONE)/tools ## the Go tests under the race detector
 	$(GO) test -race ./...
+
+fuzz: $(DONE)/tools ## every parser, 20 s each
+	@$(GO) list ./core/... | while read package; do \
+	  $(GO) test -list '^Fuzz' $$package | grep '^Fuzz' | while read target; do \
+	    $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime 20s $$package || exit 1; \
+	  done || exit 1; \
+	done
 
 soak: $(LIBRARY) $(DONE)/test ## the long loops, and the whole contract on TensorFlow
 	INFEED_SOAK=1 $(PY) -m pytest

@@ -7,6 +7,7 @@ import "C"
 
 import (
 	"encoding/json"
+	"errors"
 	"unsafe"
 
 	"infeed/core/errs"
@@ -66,7 +67,12 @@ func (c *call) data() []byte {
 }
 
 func (c *call) decode(op string, into any) error {
-	if err := json.Unmarshal(c.data(), into); err != nil {
+	err := json.Unmarshal(c.data(), into)
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) {
+		return errs.New(errs.InvalidArgument, op, "%s cannot be %s", wrong.Field, wrong.Value)
+	}
+	if err != nil {
 		return errs.Wrap(err, errs.InvalidArgument, op, "the arguments are no JSON of the kind expected")
 	}
 	return nil
