@@ -267,9 +267,21 @@ class ProcessWalk(PoolWalk):
         memory = self.held
         if nbytes < _batch.COPY_BELOW or lent[0] > self.pool.max_lent:
             memory = bytearray(memoryview(memory)[:nbytes])  # the slot goes back at once
-        batch = _batch.unpack(memory, entry.meta_offset)
+        batch = self._unpack(memory, entry)
         self.position, self.held = self.position + 1, None
         return batch
+
+    def _unpack(self, memory, entry):
+        """The batch. One that cannot be made again here is over; what a signal's handler raises does not come twice."""
+        try:
+            return _batch.unpack(memory, entry.meta_offset)
+        except Exception:
+            pass
+        try:
+            return _batch.unpack(memory, entry.meta_offset)
+        except Exception as e:
+            self.position, self.held = self.position + 1, None
+            raise note(e, entry.index, self.options["pass"], "a worker process, which could pickle it")
 
     def _raised(self, report, index):
         who = f"worker {report['worker']} (process {report['pid']})"
