@@ -6,7 +6,7 @@ CONTRACT_SLOW  factor for all time limits, default 1
 INFEED_SOAK    set: all tests on JAX and on TensorFlow
 
 By default all tests run on JAX, and those marked `tensorflow`, whose way through
-Keras differs there, on TensorFlow too.
+Keras differs there, on TensorFlow too, with three kinds of workers.
 
 Scenarios run in a child process (child.py) that is killed, with all its own
 children, when it gives no answer in time, and used again for the next scenario
@@ -19,11 +19,14 @@ the model that writes down what its training step is given; training.py, living.
 and passes.py the scenarios.
 """
 
+import atexit
+import functools
 import importlib.util
 import itertools
 import json
 import os
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -41,6 +44,14 @@ SLOW = float(os.environ.get("CONTRACT_SLOW", "1"))
 START_LIMIT = 120
 
 
+@functools.cache
+def compiled():
+    """A folder of this session for what JAX compiles."""
+    folder = tempfile.mkdtemp(prefix="contract-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
 class Hang(Exception):
     pass
 
@@ -51,6 +62,9 @@ class Child:
     def __init__(self, backend):
         env = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="", KERAS_BACKEND=backend,
                    PYDATASET=CLASS, JAX_PLATFORMS=os.environ.get("JAX_PLATFORMS", "cpu"),
+                   # The same small model is compiled for every scenario: most of the time there was.
+                   JAX_COMPILATION_CACHE_DIR=compiled(), JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS="0",
+                   JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES="-1",
                    PYTHONPATH=os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")]))
         self.backend = backend
         r, w = os.pipe()
@@ -173,6 +187,25 @@ def _backends(marked):
     if chosen:
         return [chosen]
     return ["jax", "tensorflow"] if marked or os.environ.get("INFEED_SOAK") else ["jax"]
+
+
+# Kinds of workers that differ most: (workers, processes).
+FEW = [(0, False), (4, False), (2, True)]
+
+
+def pytest_collection_modifyitems(config, items):
+    if os.environ.get("INFEED_SOAK") or os.environ.get("KERAS_BACKEND"):
+        return
+    spared = [i for i in items if _spared(getattr(i, "callspec", None))]
+    config.hook.pytest_deselected(items=spared)
+    items[:] = [i for i in items if i not in spared]
+
+
+def _spared(callspec):
+    if callspec is None or callspec.params.get("backend") != "tensorflow":
+        return False
+    kind = callspec.params.get("workers", 0), callspec.params.get("processes", False)
+    return kind[0] > 0 and kind not in FEW
 
 
 @pytest.fixture(scope="session")

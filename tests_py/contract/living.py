@@ -113,12 +113,13 @@ def growth(fits=8, workers=2, processes=False):
     return {k: counts[1][k] - counts[0][k] for k in counts[0]}
 
 
-def interrupt(workers=2, processes=False, after=1.5):
+def interrupt(workers=2, processes=False, after=1.0):
     """SIGINT while the main thread waits for a slow batch: seconds until it shows."""
     ds = make("Stuck", length=8, workers=workers, use_multiprocessing=processes)
     model = net()
     model.fit(make(length=2), epochs=1, verbose=0)
     sent = []
+    let_go.clear()
 
     def send():
         sent.append(time.monotonic())
@@ -133,6 +134,16 @@ def interrupt(workers=2, processes=False, after=1.5):
     finally:
         let_go.set()
     return {"seconds": None}
+
+
+def stuck(workers, processes, timeout):
+    """A fit that comes to a batch which takes half a minute."""
+    let_go.clear()
+    try:
+        net().fit(make("Stuck", length=8, workers=workers, use_multiprocessing=processes, timeout=timeout),
+                  verbose=0, shuffle=False)
+    finally:
+        let_go.set()
 
 
 def timing(workers=4, processes=False, length=20, epochs=5):

@@ -1,7 +1,10 @@
 """Whatever goes wrong in a dataset becomes an error, soon, and names the place."""
+
 import re
 
 import pytest
+
+from .conftest import OURS
 
 pytestmark = pytest.mark.tensorflow
 
@@ -119,8 +122,27 @@ def test_unpicklable_dataset(run):
         assert "pickle" in got["error"].lower()
 
 
-def test_keyboard_interrupt(run, backend):
+@pytest.mark.parametrize("workers, processes", [(0, False), (4, False), (2, True)], ids=["0", "4threads", "2processes"])
+def test_keyboard_interrupt(run, backend, workers, processes):
     if backend == "tensorflow":
         pytest.skip("the main thread waits inside TensorFlow, out of reach of a dataset")
-    got = run("interrupt", LIMIT, fresh=True, workers=4)
-    assert got["seconds"] is not None and got["seconds"] < 1.0
+    got = run("interrupt", LIMIT, fresh=True, workers=workers, processes=processes)
+    assert got["seconds"] is not None and got["seconds"] < (0.3 if OURS else 1.0)
+
+
+@pytest.mark.usefixtures("ours")
+def test_a_killed_worker_is_replaced(run, tmp_path):
+    """Once and twice the batch is made again; its third death is an error."""
+    got = run("survive", 40, train=source(2, True, "kill", flag=str(tmp_path / "died")))
+    assert got["error"] is None and got["train"] == [list(range(20))] * 2
+    got = run("survive", 40, train=source(2, True, "kill"))
+    assert "WorkerError" in got["error"] and "batch 13" in got["error"] and "memory ran out" in got["error"]
+
+
+@pytest.mark.usefixtures("ours")
+@pytest.mark.parametrize("workers, processes", [(2, False), (2, True)], ids=["threads", "processes"])
+def test_timeout_of_a_stuck_batch(fails, backend, workers, processes):
+    """An error with the stack of the worker, in place of a wait."""
+    got = fails("stuck", LIMIT, workers=workers, processes=processes, timeout=1.0)
+    assert is_error(got, "TimeoutError", backend), got["text"]
+    assert "batch 3" in got["text"] and "let_go.wait" in got["text"] or "datasets.py" in got["text"]

@@ -25,6 +25,15 @@ def fit(train=None, val=None, epochs=3, spe=1, seed=None, eager=False, runs=1, *
     return out if runs > 1 else out[0]
 
 
+def unheld(options, epochs=2):
+    """Datasets that nothing but Keras holds."""
+    model, watch = net(), Watch()
+    model.fit(make(length=5, **options), validation_data=make(length=3, **options), epochs=epochs, verbose=0,
+              shuffle=False, callbacks=[watch])
+    model.evaluate(make(length=4, **options), verbose=0, callbacks=[watch])
+    return {**seen(model, watch), "predict": len(model.predict(make(length=2, **options), verbose=0))}
+
+
 def refit(train=None, times=3, epochs=1, **options):
     """One dataset object through several fits of one model."""
     ds, model, watch = make(**(train or {})), net(), Watch()
