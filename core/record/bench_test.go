@@ -79,6 +79,37 @@ func BenchmarkCount(b *testing.B) {
 	}
 }
 
+// BenchmarkTwoStages counts records of one file whose checksums a second goroutine
+// looks at.
+func BenchmarkTwoStages(b *testing.B) {
+	paths, records := benchFiles(b, 1, 330)
+	for b.Loop() {
+		r, err := NewReader(vfs.Local(), paths, TFRecord(), Options{Deferred: true}, Token{})
+		require.NoError(b, err)
+		free, full := make(chan *Block, 4), make(chan *Block, 4)
+		for range cap(free) {
+			free <- new(Block)
+		}
+		n := 0
+		var g sync.WaitGroup
+		g.Go(func() {
+			for block := range full {
+				require.NoError(b, block.Verify())
+				n += block.Len()
+				free <- block
+			}
+		})
+		for block := <-free; r.Next(block, 1<<20) == nil; block = <-free {
+			full <- block
+		}
+		close(full)
+		g.Wait()
+		r.Close()
+		require.Equal(b, records, n)
+	}
+	b.ReportMetric(float64(records*b.N)/b.Elapsed().Seconds()/1e6, "Mrecords/s")
+}
+
 // BenchmarkBlockBytes looks for the best size of blocks.
 func BenchmarkBlockBytes(b *testing.B) {
 	paths, records := benchFiles(b, 2, 330)

@@ -1,6 +1,9 @@
 package record
 
-import "infeed/core/errs"
+import (
+	"infeed/core/errs"
+	"infeed/core/invariant"
+)
 
 // Block is a run of records of one file: record i is Data[Starts[i]:Ends[i]]. Its
 // memory is used again when the block is given to [Reader.Next] or [Index.Read]
@@ -66,6 +69,7 @@ func (b *Block) head() int64 {
 
 // reset empties a block for records from a token on.
 func (b *Block) reset() {
+	invariant.Scribble(b.Data)
 	*b = Block{Data: b.Data[:0], Starts: b.Starts[:0], Ends: b.Ends[:0]}
 }
 

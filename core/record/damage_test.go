@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -88,7 +89,7 @@ func TestFilesCutAtEveryByte(t *testing.T) {
 			records++
 		}
 		clean := offset(records) == n
-		for _, kind := range kinds {
+		for _, kind := range kinds[:2] {
 			fs := memfs.New()
 			fs.Set("a", recompress(t, kind, whole[:n]))
 			for _, size := range []int{1, 0} {
@@ -297,10 +298,89 @@ func TestPlacesAreBounded(t *testing.T) {
 	}
 	fs := memfs.New()
 	fs.Set("a", data)
-	_, damage, err := walk(t, fs, []string{"a"}, TFRecord(), Options{Errors: Skip}, Token{}, 100)
+	for _, deferred := range []bool{false, true} {
+		r, err := NewReader(fs, []string{"a"}, TFRecord(), Options{Errors: Skip, Deferred: deferred, BlockBytes: len(data)}, Token{})
+		require.NoError(t, err)
+		var b Block
+		if deferred {
+			require.NoError(t, r.Next(&b, 1<<20))
+			require.NoError(t, b.Verify())
+		} else {
+			require.Equal(t, io.EOF, r.Next(&b, 1<<20))
+		}
+		require.Zero(t, b.Len())
+		require.Equal(t, int64(3000), b.Damage.Count)
+		require.Len(t, b.Damage.Places, maxPlaces)
+		r.Close()
+	}
+}
+
+// What is in a record that is cut is no record of the file.
+func TestRecordsWithinTornRecordsAreNotFound(t *testing.T) {
+	fs := memfs.New()
+	outer := frames(t, "first", string(frames(t, "inner", "inner"))+"rest")
+	fs.Set("a", outer[:len(outer)-2])
+	got, damage, err := walk(t, fs, []string{"a"}, TFRecord(), Options{Errors: Skip}, Token{}, 10)
 	require.NoError(t, err)
-	require.Equal(t, int64(3000), damage.Count)
-	require.Len(t, damage.Places, maxPlaces)
+	require.Equal(t, []string{"first"}, got)
+	require.Equal(t, int64(1), damage.Count)
+}
+
+func TestOnlyBadContentIsLeftOut(t *testing.T) {
+	fs := memfs.New()
+	fs.Set("a", frames(t, "x"))
+	for _, p := range []Policy{Skip, Truncate} {
+		got, damage, err := walk(t, fs, []string{"a", "absent", "a"}, TFRecord(), Options{Errors: p}, Token{}, 10)
+		require.Equal(t, errs.NotFound, errs.KindOf(err))
+		require.Equal(t, []string{"x"}, got)
+		require.Zero(t, damage.Count)
+	}
+}
+
+func TestRecoverFromASizeThatDoesNotFit(t *testing.T) {
+	fixed, err := FixedLength(4, 0, 0)
+	require.NoError(t, err)
+	fs := memfs.New()
+	fs.Set("a", []byte("abcdefghi"))
+	r, err := NewReader(fs, []string{"a", "a"}, fixed, Options{}, Token{})
+	require.NoError(t, err)
+	defer r.Close()
+	var b Block
+	require.Equal(t, errs.DataLoss, errs.KindOf(r.Next(&b, 10)))
+	r.Recover()
+	require.NoError(t, r.Next(&b, 10))
+	require.Equal(t, 2, b.Len())
+	require.Equal(t, errs.DataLoss, errs.KindOf(r.Next(&b, 10)), "the second file, after the rest of the first was passed")
+	require.Equal(t, int64(1), b.Damage.Count)
+}
+
+// Records are looked for in all of a large file of something else, a part at a time.
+func TestLookingForRecordsTakesLittleMemory(t *testing.T) {
+	fs := memfs.New()
+	data := frames(t, "first")
+	data = append(data, bytes.Repeat([]byte("rubbish "), 1<<18)...)
+	fs.Set("a", append(data, frames(t, "last")...))
+	for _, kind := range kinds[:2] {
+		fs.Set("z", recompress(t, kind, fs.Bytes("a")))
+		r, err := NewReader(fs, []string{"z"}, TFRecord(), Options{Errors: Skip, BlockBytes: 10_000, Compression: kind}, Token{})
+		require.NoError(t, err)
+		var b Block
+		require.NoError(t, r.Next(&b, 10))
+		require.NoError(t, r.Next(&b, 10))
+		require.Equal(t, "last", string(b.Record(0)))
+		require.LessOrEqual(t, cap(b.Data), 64<<10)
+		r.Close()
+	}
+}
+
+// The length of this record begins as gzip does.
+func TestPlainFilesAreNotTakenForCompressedOnes(t *testing.T) {
+	fs := memfs.New()
+	fs.Set("a", frames(t, strings.Repeat("x", 0x88b1f)))
+	require.Equal(t, codec.Gzip, codec.Detect(fs.Bytes("a")))
+	got, _, err := walk(t, fs, []string{"a"}, TFRecord(), Options{Compression: codec.Auto}, Token{}, 10)
+	require.NoError(t, err)
+	require.Len(t, got, 1)
 }
 
 func TestFilesThatChangeWhileTheyAreRead(t *testing.T) {
@@ -318,11 +398,18 @@ func TestFilesThatChangeWhileTheyAreRead(t *testing.T) {
 		"cut between records": {func(p string) error { return os.Truncate(p, int64(boundary)) }, 200, "cut short while it was read"},
 		"cut in a record":     {func(p string) error { return os.Truncate(p, int64(boundary)+5) }, 200, "cut short while it was read"},
 		"grown":               {func(p string) error { return os.WriteFile(p, append(bytes.Clone(data), data...), 0o600) }, 600, ""},
-		"removed":             {os.Remove, 300, ""},
-		"replaced":            {func(p string) error { return os.Rename(p, p+".old") }, 300, ""},
+		"grown in a record": {func(p string) error {
+			return os.WriteFile(p, append(bytes.Clone(data), frames(t, strings.Repeat("x", 10_000))...), 0o600)
+		}, 301, ""},
+		"removed":  {os.Remove, 300, ""},
+		"replaced": {func(p string) error { return os.Rename(p, p+".old") }, 300, ""},
 	} {
 		path := filepath.Join(t.TempDir(), "a")
-		require.NoError(t, os.WriteFile(path, data, 0o600))
+		begin := data
+		if name == "grown in a record" {
+			begin = append(bytes.Clone(data), headOf(10_000)...)
+		}
+		require.NoError(t, os.WriteFile(path, begin, 0o600))
 		r, err := NewReader(vfs.Local(), []string{path}, TFRecord(), Options{BlockBytes: 4096}, Token{})
 		require.NoError(t, err)
 		var b Block

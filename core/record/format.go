@@ -32,10 +32,13 @@ type window struct {
 const unknown = -1
 
 // beyond tells whether the file, as far as is known, ends before n bytes from
-// w.pos on.
+// w.pos on. A place behind its end shows that it has grown.
 func (w *window) beyond(n uint64) bool {
-	have := uint64(len(w.data) - w.pos)
-	return n > have && (w.last || w.size != unknown && n > uint64(w.size-w.at-int64(w.pos)))
+	if n <= uint64(len(w.rest())) {
+		return false
+	}
+	left := w.size - w.offset()
+	return w.last || w.size != unknown && left >= 0 && n > uint64(left)
 }
 
 func (w *window) rest() []byte { return w.data[w.pos:] }

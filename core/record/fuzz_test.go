@@ -17,6 +17,7 @@ func FuzzReader(f *testing.F) {
 	bad := append(append([]byte("x"), whole...), whole[:50]...)
 	for format := range uint8(3) {
 		for policy := range uint8(3) {
+			f.Add([]byte("text that is longer than a block, and than what is said of it"), format, policy, uint8(codec.None))
 			f.Add(whole, format, policy, uint8(codec.None))
 			f.Add(bad, format, policy, uint8(codec.None))
 			f.Add(append(whole[:45], headOf(1<<60)...), format, policy, uint8(codec.Auto))

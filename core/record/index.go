@@ -20,6 +20,7 @@ type Index struct {
 
 	mu   sync.Mutex
 	open map[int]*handle
+	most int // files that may be open
 	tick int64
 }
 
@@ -45,7 +46,7 @@ func (f *indexed) start(i int64) int64 {
 // what was left out by the policy. The files must not be compressed. Those whose
 // records are of a fixed length are not read.
 func NewIndex(fs vfs.FS, paths []string, format Format, o Options) (*Index, Damage, error) {
-	ix := &Index{fs: fs, format: format, open: map[int]*handle{}}
+	ix := &Index{fs: fs, format: format, open: map[int]*handle{}, most: maxOpen}
 	var damage Damage
 	// What is left out must be known now; otherwise payloads are checked when read.
 	o.Deferred = o.Errors == Raise
@@ -205,8 +206,7 @@ func (ix *Index) acquire(i int) (*handle, error) {
 		h.used = ix.tick
 		return h, nil
 	}
-	if len(ix.open) >= maxOpen {
-		ix.closeOldest()
+	for len(ix.open) >= ix.most && ix.closeOldest() {
 	}
 	file, err := ix.fs.Open(ix.files[i].path)
 	if err != nil {
@@ -229,7 +229,9 @@ func (ix *Index) release(h *handle) {
 	h.users--
 }
 
-func (ix *Index) closeOldest() {
+// closeOldest closes the file that was used least lately, if there is one that is not
+// in use.
+func (ix *Index) closeOldest() bool {
 	oldest := -1
 	for i, h := range ix.open {
 		if h.users == 0 && (oldest < 0 || h.used < ix.open[oldest].used) {
@@ -240,6 +242,7 @@ func (ix *Index) closeOldest() {
 		ix.open[oldest].file.Close()
 		delete(ix.open, oldest)
 	}
+	return oldest >= 0
 }
 
 // Close closes the files that are open. No read may be under way.

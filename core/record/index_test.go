@@ -3,6 +3,8 @@ package record
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -135,22 +137,33 @@ func TestIndexNoticesOtherFiles(t *testing.T) {
 // counting is a file system that knows how many files are open.
 type counting struct {
 	vfs.FS
-	open, most atomic.Int64
+	open, most, bytes atomic.Int64
 }
 
 type counted struct {
 	vfs.File
-	c *counting
+	c      *counting
+	closed *atomic.Bool
+}
+
+func (f counted) ReadAt(p []byte, off int64) (int, error) {
+	runtime.Gosched() // others may close it now, if they dare
+	if f.closed.Load() {
+		return 0, os.ErrClosed
+	}
+	f.c.bytes.Add(int64(len(p)))
+	return f.File.ReadAt(p, off)
 }
 
 func (c *counting) Open(path string) (vfs.File, error) {
 	f, err := c.FS.Open(path)
 	c.most.Store(max(c.most.Load(), c.open.Add(1)))
-	return counted{f, c}, err
+	return counted{f, c, new(atomic.Bool)}, err
 }
 
 func (f counted) Close() error {
 	f.c.open.Add(-1)
+	f.closed.Store(true)
 	return f.File.Close()
 }
 
@@ -169,6 +182,21 @@ func TestManyFilesAreNotOpenAtATime(t *testing.T) {
 	ix, _, err := NewIndex(fs, paths, TFRecord(), Options{})
 	require.NoError(t, err)
 	require.Zero(t, fs.open.Load())
+	for _, ix.most = range []int{1, maxOpen} {
+		readConcurrently(t, ix)
+	}
+	require.Len(t, ix.open, maxOpen)
+	ix.most = 3
+	require.Equal(t, []string{"299"}, read(t, ix, 598))
+	require.Len(t, ix.open, 3)
+	ix.Close()
+	require.Zero(t, fs.open.Load())
+	require.LessOrEqual(t, fs.most.Load(), int64(maxOpen+4), "those in use may go beyond")
+}
+
+// readConcurrently reads the files of TestManyFilesAreNotOpenAtATime.
+func readConcurrently(t *testing.T, ix *Index) {
+	t.Helper()
 	var g sync.WaitGroup
 	for k := range 4 {
 		g.Go(func() {
@@ -180,9 +208,19 @@ func TestManyFilesAreNotOpenAtATime(t *testing.T) {
 		})
 	}
 	g.Wait()
-	require.LessOrEqual(t, fs.most.Load(), int64(maxOpen+1))
-	ix.Close()
-	require.Zero(t, fs.open.Load())
+}
+
+// Blocks that end before their bytes do not make a compressed file be read again.
+func TestCompressedFilesAreReadOnce(t *testing.T) {
+	for _, kind := range kinds[1:] {
+		mem := memfs.New()
+		data := packed(t, kind, sample(3000)...)
+		mem.Set("a", data)
+		fs := &counting{FS: mem}
+		_, _, err := walk(t, fs, []string{"a"}, TFRecord(), Options{Compression: kind, BlockBytes: 2000}, Token{}, 10)
+		require.NoError(t, err)
+		require.Less(t, fs.bytes.Load(), int64(len(data))+500_000, "%v", kind)
+	}
 }
 
 func TestEveryFileOperationOfAnIndexCanFail(t *testing.T) {

@@ -200,7 +200,7 @@ func (r *Reader) more(w *window, b *Block, n int) error {
 	b.Data = w.data
 	memory := b.room(n, 2*r.o.BlockBytes)
 	got, last, err := r.in.read(memory[len(w.data):], w.at+int64(len(w.data)))
-	w.data, w.last, w.size = memory[:len(w.data)+got], last, r.in.size
+	w.data, w.last = memory[:len(w.data)+got], last
 	return err
 }
 

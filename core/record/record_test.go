@@ -197,6 +197,9 @@ func TestReadingGoesOnFromEveryToken(t *testing.T) {
 			rest, _, err := walk(t, fs, paths, f.format, o, r.Token(), 5)
 			require.NoError(t, err)
 			require.Empty(t, rest)
+			require.NoError(t, again.Seek(Token{File: 2}))
+			require.NoError(t, again.Next(&c, 1))
+			require.Equal(t, all[69], string(c.Record(0)), "back in the same file")
 			r.Close()
 			again.Close()
 		}
@@ -215,6 +218,38 @@ func TestTokensOfOtherFilesAreRefused(t *testing.T) {
 		_, _, err := walk(t, fs, []string{"a"}, TFRecord(), Options{Compression: kind}, Token{0, 1000}, 1)
 		require.Equal(t, errs.StateMismatch, errs.KindOf(err), "%v", kind)
 		require.ErrorContains(t, err, "byte 1000 of a, which has ")
+	}
+}
+
+func TestBlocksAreAboutAsLargeAsAsked(t *testing.T) {
+	fs := memfs.New()
+	small := make([]string, 2000)
+	for i := range small {
+		small[i] = fmt.Sprintf("%050d", i)
+	}
+	large := make([]string, 20)
+	for i := range large {
+		large[i] = fmt.Sprintf("%0700d", i)
+	}
+	fs.Set("small", frames(t, small...))
+	fs.Set("large", frames(t, large...))
+	fixed, err := FixedLength(66, 0, 0)
+	require.NoError(t, err)
+	for name, want := range map[string][2]int{"small": {14, 16}, "large": {2, 2}, "fixed": {14, 16}} {
+		path, format := name, TFRecord()
+		if name == "fixed" {
+			path, format = "small", fixed
+		}
+		r, err := NewReader(fs, []string{path}, format, Options{BlockBytes: 1000}, Token{})
+		require.NoError(t, err)
+		var b Block
+		blocks := 0
+		for r.Next(&b, 1<<20) == nil {
+			blocks++
+			require.LessOrEqual(t, b.Len(), want[1])
+			require.LessOrEqual(t, len(b.Data), 1000+716)
+		}
+		require.LessOrEqual(t, blocks, map[string]int{"small": 2000, "large": 20, "fixed": 2000}[name]/want[0]+1)
 	}
 }
 

@@ -130,6 +130,8 @@ func TestProblemsNameTheFeatureAndTheExample(t *testing.T) {
 		"rubbish":        {x, []byte("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"), `cannot be read: what is at byte 10 of its 11 is cut, corrupt, or no tf.train.Example`},
 		"cut":            {x, good[:len(good)-1], `cannot be read: what is at byte 2 of its`},
 		"half a float":   {x, example(kv("x", field(2, field(1, 1, 2, 3, 4, 5)...))), `feature "x" cannot be read`},
+		"list of others": {x, example(kv("x", field(2, 1<<3, 5, 1<<3, 6))), `feature "x" cannot be read`},
+		"field 0":        {x, join([]byte{wireBytes, 0}, good), `cannot be read: what is at byte 1 of its`},
 		"value twice":    {x, example(field(1, join(field(1, 'x'), field(2, floats(1)...), field(2, floats(2)...))...)), `cannot be read`},
 	} {
 		features := []Feature{{Key: "n", Type: Int64, Shape: Var}, c.feature, {Key: "words", Type: Bytes, Shape: Var}, {Key: "path", Type: Float, Shape: Sequence, Size: 2}}
