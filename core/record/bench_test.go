@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -37,6 +38,28 @@ func benchFiles(b *testing.B, files, size int) (paths []string, records int) {
 	return paths, records
 }
 
+// report gives the figure of a benchmark that does n things a turn: things a second,
+// and what one takes of the processors, which other work on the machine does not
+// change much.
+func report(b *testing.B, n int, things string) {
+	b.Helper()
+	var u syscall.Rusage
+	require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
+	spent := float64(u.Utime.Nano()+u.Stime.Nano()) - spentBefore
+	b.ReportMetric(float64(n*b.N)/b.Elapsed().Seconds()/1e6, "M"+things+"/s")
+	b.ReportMetric(spent/float64(n*b.N), "cpu-ns/"+things[:len(things)-1])
+}
+
+// start is to be called before the loop of a benchmark that reports.
+func start(b *testing.B) {
+	b.Helper()
+	var u syscall.Rusage
+	require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
+	spentBefore = float64(u.Utime.Nano() + u.Stime.Nano())
+}
+
+var spentBefore float64
+
 func count(b *testing.B, paths []string, format Format, o Options) (n int) {
 	r, err := NewReader(vfs.Local(), paths, format, o, Token{})
 	require.NoError(b, err)
@@ -59,14 +82,16 @@ func BenchmarkCount(b *testing.B) {
 		for name, o := range map[string]Options{"one": {}, "deferred": {Deferred: true}} {
 			b.Run(fmt.Sprintf("bytes=%d/%s", size, name), func(b *testing.B) {
 				b.SetBytes(int64(records * (size + 16)))
+				start(b)
 				for b.Loop() {
 					require.Equal(b, records, count(b, paths, TFRecord(), o))
 				}
-				b.ReportMetric(float64(records*b.N)/b.Elapsed().Seconds()/1e6, "Mrecords/s")
+				report(b, records, "records")
 			})
 		}
 		b.Run(fmt.Sprintf("bytes=%d/two", size), func(b *testing.B) {
 			b.SetBytes(int64(records * (size + 16)))
+			start(b)
 			for b.Loop() {
 				var g sync.WaitGroup
 				for _, p := range paths {
@@ -74,7 +99,7 @@ func BenchmarkCount(b *testing.B) {
 				}
 				g.Wait()
 			}
-			b.ReportMetric(float64(records*b.N)/b.Elapsed().Seconds()/1e6, "Mrecords/s")
+			report(b, records, "records")
 		})
 	}
 }
@@ -83,6 +108,7 @@ func BenchmarkCount(b *testing.B) {
 // looks at.
 func BenchmarkTwoStages(b *testing.B) {
 	paths, records := benchFiles(b, 1, 330)
+	start(b)
 	for b.Loop() {
 		r, err := NewReader(vfs.Local(), paths, TFRecord(), Options{Deferred: true}, Token{})
 		require.NoError(b, err)
@@ -107,7 +133,7 @@ func BenchmarkTwoStages(b *testing.B) {
 		r.Close()
 		require.Equal(b, records, n)
 	}
-	b.ReportMetric(float64(records*b.N)/b.Elapsed().Seconds()/1e6, "Mrecords/s")
+	report(b, records, "records")
 }
 
 // BenchmarkBlockBytes looks for the best size of blocks.
@@ -115,10 +141,11 @@ func BenchmarkBlockBytes(b *testing.B) {
 	paths, records := benchFiles(b, 2, 330)
 	for _, kib := range []int{32, 64, 128, 256, 512, 1024, 4096} {
 		b.Run(fmt.Sprintf("KiB=%d", kib), func(b *testing.B) {
+			start(b)
 			for b.Loop() {
 				require.Equal(b, records, count(b, paths, TFRecord(), Options{BlockBytes: kib << 10}))
 			}
-			b.ReportMetric(float64(records*b.N)/b.Elapsed().Seconds()/1e6, "Mrecords/s")
+			report(b, records, "records")
 		})
 	}
 }
@@ -135,10 +162,11 @@ func BenchmarkLines(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "lines")
 	require.NoError(b, os.WriteFile(path, text, 0o600))
 	b.SetBytes(int64(len(text)))
+	start(b)
 	for b.Loop() {
 		require.Equal(b, lines, count(b, []string{path}, Lines(), Options{}))
 	}
-	b.ReportMetric(float64(lines*b.N)/b.Elapsed().Seconds()/1e6, "Mlines/s")
+	report(b, lines, "lines")
 }
 
 // BenchmarkIndex reads records in random order.
@@ -150,11 +178,12 @@ func BenchmarkIndex(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 1))
 	numbers := make([]int64, 256)
 	var block Block
+	start(b)
 	for b.Loop() {
 		for i := range numbers {
 			numbers[i] = r.Int64N(int64(records))
 		}
 		require.NoError(b, ix.Read(&block, numbers))
 	}
-	b.ReportMetric(float64(len(numbers)*b.N)/b.Elapsed().Seconds()/1e6, "Mrecords/s")
+	report(b, len(numbers), "records")
 }

@@ -159,9 +159,8 @@ func (ix *Index) readRun(b *Block, w *window, i int, from, run int64) error {
 		return err
 	}
 	defer ix.release(h)
-	changed := &errs.Error{Op: "record", Kind: errs.DataLoss, Path: f.path, Offset: w.offset(), Text: "the file changed after it was indexed"}
 	if _, err := h.file.ReadAt(w.data[w.pos:], w.offset()); err == io.EOF {
-		return changed
+		return f.changed(w)
 	} else if err != nil {
 		return err
 	}
@@ -176,10 +175,14 @@ func (ix *Index) readRun(b *Block, w *window, i int, from, run int64) error {
 			return bad.in(f.path, false)
 		}
 		if b.Len() == had {
-			return changed
+			return f.changed(w)
 		}
 	}
 	return nil
+}
+
+func (f *indexed) changed(w *window) error {
+	return &errs.Error{Op: "record", Kind: errs.DataLoss, Path: f.path, Offset: w.offset(), Text: "the file changed after it was indexed"}
 }
 
 func (ix *Index) fileOf(n int64) int {
@@ -215,7 +218,7 @@ func (ix *Index) acquire(i int) (*handle, error) {
 	if info, err := file.Stat(); err != nil || info != ix.files[i].info {
 		file.Close()
 		if err == nil {
-			err = errs.New(errs.DataLoss, "record", "%s changed after it was indexed", ix.files[i].path)
+			err = ix.files[i].changed(&window{})
 		}
 		return nil, err
 	}

@@ -116,7 +116,7 @@ func TestIndexNoticesOtherFiles(t *testing.T) {
 	ix, _, err := NewIndex(fs, []string{"a"}, TFRecord(), Options{})
 	require.NoError(t, err)
 	fs.Set("a", frames(t, "x", "z"))
-	require.ErrorContains(t, ix.Read(new(Block), []int64{0}), "a changed after it was indexed")
+	require.ErrorContains(t, ix.Read(new(Block), []int64{0}), "a at byte 0: the file changed after it was indexed")
 	fs.Set("a", frames(t, "x", "y"))
 	ix, _, err = NewIndex(fs, []string{"a"}, TFRecord(), Options{})
 	require.NoError(t, err)
