@@ -16,7 +16,7 @@ import weakref
 
 from infeed import _context, _native
 from infeed._errors import CancelledError, InvalidArgumentError
-from infeed._pydataset import engine, hooks_overridden, length_of, run_hook
+from infeed._engine import engine, hooks_overridden, length_of, run_hook
 
 
 class Session:

@@ -7,7 +7,7 @@ import sys
 
 from infeed import _context
 from infeed import _pydataset
-from infeed._pydataset import engine
+from infeed._engine import engine
 
 __all__ = ["PyDataset", "accelerate", "audit"]
 

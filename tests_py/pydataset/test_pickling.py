@@ -4,7 +4,7 @@ import os
 import threading
 
 import infeed
-from infeed._pydataset import engine
+from infeed._engine import engine
 import numpy as np
 import pytest
 from samples import Items, Made, firsts
