@@ -21,7 +21,10 @@ PACKAGE = str(Path(infeed.__file__).resolve().parents[1])
 
 
 def pytest_generate_tests(metafunc):
-    for name, chosen in (("kind", list(KINDS)), ("parallel", PARALLEL), ("processes", PROCESSES)):
+    # One worker process and two differ in little: where all kinds are tried, `make soak` tries one.
+    few = [] if os.environ.get("INFEED_SOAK") else ["process"]
+    every, parallel = [k for k in KINDS if k not in few], [k for k in PARALLEL if k not in few]
+    for name, chosen in (("kind", every), ("parallel", parallel), ("processes", PROCESSES)):
         if name in metafunc.fixturenames:
             metafunc.parametrize(name, [KINDS[k] for k in chosen], ids=chosen)
 
