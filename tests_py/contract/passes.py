@@ -81,6 +81,42 @@ def told(workers, processes):
     return {"workers": ds.workers, "parallelism": ds.parallelism, "kind": isinstance(ds, keras.utils.PyDataset)}
 
 
+def seeded_loops(dataset, seed):
+    """Orders of plain loops, and what `rng` draws in a constructor's wake, after set_random_seed."""
+    keras.utils.set_random_seed(seed)
+    ds = make(shuffle=True, **dataset)
+    return {"seed": ds.seed, "batches": [[int(x[0, 1]) for x, _ in ds] for _ in range(2)]}
+
+
+def inherited(workers):
+    """Sums over datasets whose classes go by value and have Keras's and infeed's classes as bases, in any order."""
+
+    class Items:
+        def __len__(self):
+            return 4
+
+        def __getitem__(self, index):
+            return np.full((1, 1), index)
+
+    class Stock(Items, keras.utils.PyDataset):
+        pass
+
+    class Both(Items, infeed.keras.PyDataset, keras.utils.PyDataset):
+        pass
+
+    class Ported(infeed.keras.PyDataset, Stock):
+        __len__, __getitem__ = Items.__len__, Items.__getitem__
+
+    class Mixed(Items, infeed.keras.PyDataset):
+        pass
+
+    out = {}
+    for kind in (Both, Ported, Mixed):
+        with kind(workers=workers, use_multiprocessing=True) as ds:
+            out[kind.__name__] = sum(int(b[0, 0]) for b in ds)
+    return out
+
+
 class Old(keras.utils.PyDataset):
     """A stock dataset whose hook shuffles what it serves."""
 

@@ -85,3 +85,7 @@ def test_audit_under_steps_per_epoch(run):
 def test_workers_do_without_keras(run):
     """A class that goes by value has infeed's own base there: nothing of Keras is imported."""
     assert run("imported", LIMIT) == [False, False, False, True]
+
+
+def test_bases_of_classes_that_go_by_value(run):
+    assert run("inherited", LIMIT, workers=1) == {"Both": 6, "Ported": 6, "Mixed": 6}

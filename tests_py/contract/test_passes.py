@@ -39,6 +39,14 @@ def test_the_datasets_own_shuffle_wins(run, workers, processes):
     assert got["train"] == GOLDEN
 
 
+@pytest.mark.parametrize("shuffle, shuffled", [(1, True), ("batch", True), (0, False), (None, False)], ids=str)
+def test_other_values_of_shuffle(run, shuffle, shuffled):
+    """fit takes anything there that is true or false."""
+    train = source(2, False, "Ids", length=10, seed=7)
+    got = run("steps", LIMIT, train=train, fits=[{"epochs": 1, "shuffle": shuffle}])
+    assert got["train"] == [GOLDEN[0] if shuffled else list(range(10))]
+
+
 @kinds
 def test_passes_are_counted(run, workers, processes):
     """From 0, over several fits, whatever Keras calls its epochs."""

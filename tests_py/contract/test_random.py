@@ -75,3 +75,12 @@ def test_global_generators_of_processes_are_seeded_by_the_batch(run):
     one = run("noise", LIMIT, workers=1, seed=3, delay=0)[0]["draws"]
     four = run("noise", LIMIT, workers=4, seed=3, delay=0)[0]["draws"]
     assert one == four and len(set(one)) == 32
+
+
+@kinds
+def test_keras_seed_is_taken_by_loops(run, workers, processes):
+    """Not only by fit."""
+    dataset = source(workers, processes, length=10)
+    one, two = (run("seeded_loops", LIMIT, dataset=dataset, seed=7) for _ in range(2))
+    assert one == two and one["seed"] == 7
+    assert one["batches"] == [[0, 6, 2, 1, 4, 9, 8, 5, 7, 3], [5, 3, 2, 4, 8, 9, 7, 1, 0, 6]]

@@ -134,3 +134,16 @@ def test_nonsense(kind, shape, dtype):
     with Made(lambda ds, i: ds.empty(shape, dtype), **kind) as ds:
         with pytest.raises((ValueError, TypeError)):
             next(iter(ds))
+
+
+@pytest.mark.parametrize("shape", [np.int64(5), (np.uint8(200), 3), (np.int32(100_000), np.int32(3)), [2, 3]],
+                         ids=str)
+def test_shapes_of_other_integers(kind, shape):
+    """As np.empty takes them."""
+    def make(ds, index):
+        out = ds.empty(shape, "float32")
+        out[...] = index
+        return out
+
+    with Made(make, 3, **kind) as ds:
+        assert [b.shape for b in ds] == [np.empty(shape).shape] * 3

@@ -1,5 +1,6 @@
 """Exceptions of the user's code come out of the loop as what they are, at their turn, and say where they came from."""
 
+import sys
 import threading
 import traceback
 
@@ -331,3 +332,33 @@ def test_a_class_that_lacks_something(lacks):
 
         with pytest.raises(NotImplementedError, match="Other must define __len__, or the property num_batches"):
             Other().num_batches
+
+
+def test_an_exception_that_cannot_be_printed(kind):
+    """Its own __str__ raises; it comes out as what it is all the same."""
+    class Mute(Exception):
+        def __str__(self):
+            raise ZeroDivisionError
+
+    def make(ds, index):
+        if index == 3:
+            raise Mute
+        return np.array([index])
+
+    with Made(make, **kind) as ds:
+        assert type(caught(ds, [0, 1, 2])).__name__ == "Mute"
+
+
+def test_lines_of_a_scripts_own_classes(start, tmp_path):
+    """The worker has them by value; its traceback shows them nevertheless."""
+    (tmp_path / "train.py").write_text("""
+import infeed
+class Mine(infeed.PyDataset):
+    def __len__(self): return 2
+    def __getitem__(self, index):
+        raise ValueError("x")  # this very line
+next(iter(Mine(workers=1, use_multiprocessing=True)))
+""")
+    s = start("", command=[sys.executable, "train.py"])
+    assert s.wait(60) == 1
+    assert "this very line" in s.err and "train.py" in s.err

@@ -1,5 +1,6 @@
 """Datasets of __main__: scripts without a main guard, python -c, notebooks. They go by value; nothing is run again."""
 
+import os
 import sys
 import textwrap
 
@@ -210,3 +211,60 @@ def test_the_environment_of_workers(script):
                 return {"mark": np.array(os.environ["MARK"])}
         print(next(iter(Env(workers=1, use_multiprocessing=True)))["mark"])
         """) == "seven\n"
+
+
+def test_modules_of_the_user_that_shadow_others(start, tmp_path):
+    """A json.py or socket.py beside the script is the script's affair."""
+    for name in ("json", "socket", "mmap", "struct"):
+        (tmp_path / f"{name}.py").write_text("raise RuntimeError('shadowed')\n")
+    folder = tmp_path / "scripts"
+    folder.mkdir()
+    (folder / "train.py").write_text(BODY)
+    expect(start, [sys.executable, "scripts/train.py"], 1)
+
+
+def test_bytes_in_the_environment_and_in_paths(start, tmp_path):
+    """Not everything is UTF-8."""
+    folder = os.fsencode(tmp_path) + b"/caf\xe9"
+    os.mkdir(folder)
+    code = textwrap.dedent("""
+        import os, infeed, numpy as np
+        os.environb[b"MARK"] = b"caf\\xe9"
+        class Env(infeed.PyDataset):
+            def __len__(self): return 1
+            def __getitem__(self, index):
+                return np.array([os.environb[b"MARK"], os.getcwdb()], object)
+        mark, cwd = next(iter(Env(workers=1, use_multiprocessing=True)))
+        print(mark == b"caf\\xe9", cwd == os.getcwdb())
+        """)
+    s = start("", command=[sys.executable, "-c", code], cwd=os.fsdecode(folder))
+    assert s.wait(60) == 0, s.err
+    assert s.out == "True True\n"
+
+
+@pytest.mark.parametrize("closed", ["0<&-", "1>&-", "2>&-", "0<&- 1>&-", "0<&- 1>&- 2>&-"])
+def test_standard_descriptors_that_are_closed(start, tmp_path, closed):
+    """As under some schedulers: workers neither fail nor write into something else."""
+    (tmp_path / "train.py").write_text(BODY.replace("print(", "print_(").replace("import sys", """import sys
+def print_(*args, **options):
+    with open("out", "a") as f:
+        print(*args, file=f)
+""", 1))
+    s = start("", command=["/bin/sh", "-c", f"{sys.executable} train.py {closed}"])
+    assert s.wait(60) == 0, s.err
+    assert (tmp_path / "out").read_text() == EXPECTED.format(argc=1) and s.err == "" and s.gone()
+
+
+def test_a_worker_whose_output_was_closed(script):
+    """By the user's code: it ends in silence all the same."""
+    script("""
+        import sys
+        import numpy as np
+        from samples import Made
+        def make(ds, index):
+            import sys
+            sys.stdout.close()
+            return np.array([index])
+        with Made(make, 2, workers=1, use_multiprocessing=True) as ds:
+            list(ds)
+        """)

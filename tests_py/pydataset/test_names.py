@@ -137,3 +137,13 @@ def test_slots_and_properties_of_subclasses(name):
 
     with Slotted(**KINDS[name]) as ds:
         assert firsts(ds) == [5] * 8
+
+
+def test_assignments_by_helper_functions_are_infeeds():
+    """Also where the dataset is their first argument."""
+    def configure(ds):
+        ds.shuffle, ds.seed, ds.epoch = True, 7, 1
+
+    ds = Items(10, workers=0)
+    configure(ds)
+    assert firsts(ds) == GOLDEN[1]

@@ -1,5 +1,6 @@
 """Datasets that use datasets while they make a batch, in all combinations of kinds."""
 
+import infeed
 import numpy as np
 import pytest
 from samples import KINDS, Items, Made, firsts
@@ -66,3 +67,14 @@ def test_a_chain(script):
         c = Made(total, 2, workers=1, use_multiprocessing=True); c.inner = b
         print([int(x[0]) for x in c])
         """) == "[18, 18]\n"
+
+
+def test_a_loop_over_itself_inside_getitem(parallel):
+    """It would need itself without end: an error, and no heap of processes."""
+    class Endless(Items):
+        def __getitem__(self, index):
+            return np.stack(list(self))
+
+    with Endless(2, timeout=20, **parallel) as ds:
+        with pytest.raises((infeed.Error, RecursionError)):
+            list(ds)

@@ -226,3 +226,34 @@ def test_random_walks_over_one_dataset(kind, seed):
                 else:
                     assert firsts([next(it)]) == [n]
                     open_[which][1] += 1
+
+
+@pytest.mark.parametrize("hook", ["on_epoch_begin", "on_epoch_end"])
+def test_a_hook_that_loops_over_its_own_dataset(kind, hook):
+    """To compute statistics, say: it sees all batches, and runs no hook again."""
+    class Looking(Items):
+        def look(self):
+            self.seen = getattr(self, "seen", []) + [firsts(self)]
+
+    setattr(Looking, hook, Looking.look)
+    with Looking(6, **kind) as ds:
+        for _ in range(2):
+            assert firsts(ds) == list(range(6))
+        assert ds.seen == [list(range(6))] * 2
+
+
+def test_passes_begun_by_several_threads_have_numbers_of_their_own(kind):
+    numbers = []
+
+    def walk(ds):
+        for _ in range(10):
+            numbers.append({int(b[0]) for b in ds})
+
+    with Made(lambda ds, i: np.array([ds.epoch]), 5, **kind) as ds:
+        threads = [threading.Thread(target=walk, args=[ds]) for _ in range(3)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join(5 * LIMIT)
+        assert all(len(n) == 1 for n in numbers)
+        assert sorted(set().union(*numbers)) == list(range(30))

@@ -252,3 +252,17 @@ def test_copies_and_pickles_of_a_dataset():
             twin.close()
         ds.epoch = 0
         assert firsts(ds) == order
+
+
+def test_iterators_are_not_copied():
+    """Two would share one walk: an error that says so, and the first goes on."""
+    import copy
+    import pickle
+
+    with Items(20, workers=2) as ds:
+        it = iter(ds)
+        next(it)
+        for attempt in (copy.copy, copy.deepcopy, pickle.dumps):
+            with pytest.raises(TypeError, match="state_dict"):
+                attempt(it)
+        assert firsts(it) == list(range(1, 20))

@@ -129,3 +129,17 @@ def test_torch_in_processes():
             return [b.tolist() for b in ds]
 
     assert numbers(workers=1, use_multiprocessing=True) == numbers(workers=2, use_multiprocessing=True)
+
+
+@pytest.mark.parametrize("name", ["inline", "thread", "process", "processes"])
+def test_in_threads_that_getitem_starts(name):
+    """Where one batch of the dataset is made at a time, its threads have its numbers and its epoch."""
+    def make(ds, index):
+        import concurrent.futures
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            return np.array([pool.submit(lambda: ds.rng.integers(1 << 24)).result(),
+                             pool.submit(lambda: ds.epoch).result()])
+
+    with Made(make, 4, seed=1, **KINDS[name]) as ds:
+        for number in range(2):
+            assert [b.tolist() for b in ds] == [[n, number] for n in GOLDEN[number]]

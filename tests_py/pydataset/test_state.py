@@ -308,3 +308,15 @@ def test_endless(kind):
         fresh = iter(b)
         fresh.load_state_dict(through_json(it.state_dict()))
         assert rows(next(fresh) for _ in range(5)) == rows(next(it) for _ in range(5))
+
+
+def test_at_of_other_types():
+    """A state is JSON whatever counted; what is no number of batches is refused."""
+    ds = Items(6, workers=0, **KW)
+    it = iter(ds)
+    for _ in range(3):
+        next(it)
+    assert json.loads(json.dumps(it.state_dict(at=np.int64(1))))["position"] == 1
+    for wrong in (True, 0.5, "1"):
+        with pytest.raises(infeed.InvalidArgumentError, match="at"):
+            it.state_dict(at=wrong)

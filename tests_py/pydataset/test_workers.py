@@ -180,3 +180,49 @@ def test_it_is_a_context_manager(parallel):
     with pytest.raises(infeed.CancelledError):
         while True:
             next(it)
+
+
+CHANGES = {
+    "close": lambda ds: ds.close(),
+    "workers": lambda ds: setattr(ds, "workers", 1),
+    "max_queue_size": lambda ds: setattr(ds, "max_queue_size", 5),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_changes_in_the_middle_of_a_pass(kind, change):
+    """The loop ends with an error, never as if the pass were whole; the next pass is."""
+    with Items(20, **kind) as ds:
+        it = iter(ds)
+        assert firsts(next(it) for _ in range(3)) == [0, 1, 2]
+        CHANGES[change](ds)
+        got = []
+        with pytest.raises(infeed.CancelledError):
+            for batch in it:
+                got.append(batch)
+        assert len(got) < 17
+        assert firsts(ds) == list(range(20))
+
+
+def test_what_numpy_counts_with():
+    ds = Items(10, workers=0, shuffle=np.bool_(True), seed=np.int64(7), timeout=np.float32(2))
+    ds.epoch = np.int16(1)
+    assert firsts(ds) == [5, 3, 2, 4, 8, 9, 7, 1, 0, 6]
+    assert (ds.seed, ds.epoch, ds.timeout) == (7, 2, 2.0)
+
+
+@pytest.mark.parametrize("arguments", [
+    dict(seed=True), dict(seed=1.5), dict(timeout=-1), dict(timeout="5"), dict(shuffle="yes"),
+    dict(max_queue_size=10**9), dict(workers=10**9),
+], ids=str)
+def test_values_that_cannot_be(arguments):
+    """The error names the argument, when it is given or when the first batch is asked for."""
+    (name, value), = arguments.items()
+    with pytest.raises(infeed.InvalidArgumentError, match=name):
+        next(iter(Items(**{"workers": 1, **arguments})))
+
+
+@pytest.mark.parametrize("epoch", [True, 1 << 63])
+def test_epochs_that_cannot_be(epoch):
+    with pytest.raises(infeed.InvalidArgumentError, match="epoch"):
+        Items().epoch = epoch
