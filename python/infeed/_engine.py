@@ -117,6 +117,7 @@ class Engine:
 
     def _ready_pool(self, dataset):
         _native.check_fork()
+        _native.stay_at_exit()
         with self.lock:
             if self.pool is not None and not self.pool.handle:
                 self.pool = None

@@ -10,6 +10,7 @@ import json
 import os
 import resource
 import threading
+import time
 import weakref
 
 from infeed import _errors
@@ -71,6 +72,8 @@ class Call:
         if data is not None:
             s.data, s.data_bytes = 0, 0
         if status < 0:
+            if -status == _errors.CancelledError.kind:
+                stay_at_exit()
             raise self.error(status)
         return status
 
@@ -163,6 +166,12 @@ def close_at_exit(thing):
 def exiting():
     """True once the interpreter has begun to end: waits must give up."""
     return _exiting or not threading.main_thread().is_alive()
+
+
+def stay_at_exit():
+    """Once the interpreter ends, only daemon threads and the main one are left: a daemon stays here until it is ended."""
+    while exiting() and threading.current_thread() is not threading.main_thread():
+        time.sleep(3600)
 
 
 def _at_exit():

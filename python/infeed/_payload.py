@@ -31,6 +31,9 @@ def _stand_in(name):
 def _pickler():
     import cloudpickle
 
+    # From version 3 on; older ones keep the name of the file themselves.
+    reduce_code = getattr(cloudpickle.cloudpickle, "_code_reduce", None)
+
     class DatasetPickler(cloudpickle.Pickler):
         """Sends classes of __main__ by value, and stand-ins for their bases that need Keras."""
 
@@ -48,8 +51,8 @@ def _pickler():
             name = _STAND_INS.get((obj.__module__, obj.__name__)) if isinstance(obj, type) else None
             if name is not None:
                 return _stand_in, (name,)
-            if isinstance(obj, types.CodeType):
-                return _with_filename(obj, cloudpickle.cloudpickle._code_reduce(obj))
+            if isinstance(obj, types.CodeType) and reduce_code is not None:
+                return _with_filename(obj, reduce_code(obj))
             return super().reducer_override(obj)
 
     return DatasetPickler

@@ -25,8 +25,20 @@ def note(error, index, pass_, who):
     text = f"infeed: while making batch {index} of pass {pass_}, by {who}"
     if hasattr(error, "add_note"):
         error.add_note(text)
-    elif error.__cause__ is None:  # Python 3.10
-        error.__cause__ = _Origin(text)
+    else:  # Python 3.10: as the first cause of all
+        _first(error).__cause__ = _Origin(text)
+    return error
+
+
+def _first(error):
+    """Where the chain that is printed with an exception begins."""
+    seen = set()
+    while id(error) not in seen:
+        seen.add(id(error))
+        before = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+        if before is None:
+            break
+        error = before
     return error
 
 
@@ -46,7 +58,9 @@ def run_job(dataset, job, who):
         return batch
     except StopIteration as e:
         # It would end the caller's loop in silence.
-        raise note(RuntimeError("__getitem__ raised StopIteration"), job.index, job.pass_, who) from e
+        error = RuntimeError("__getitem__ raised StopIteration")
+        error.__cause__ = e
+        raise note(error, job.index, job.pass_, who)
     except BaseException as e:
         note(e, job.index, job.pass_, who)
         raise
@@ -159,13 +173,6 @@ class PoolWalk:
                 warnings.warn(f"infeed has waited {waited:.0f} s for a batch; pass timeout=seconds to have an "
                               f"error instead: {self.stuck()}", RuntimeWarning, stacklevel=4)
 
-    @staticmethod
-    def _at_exit():
-        """An error for the main thread; any other that is left by now is a daemon, and stays here until it is ended."""
-        while threading.current_thread() is not threading.main_thread():
-            time.sleep(3600)
-        return CancelledError("the interpreter is shutting down")
-
     def stuck(self):
         """In words, who makes the batch that is waited for, with the stack."""
         call = _native.Call(self.handle)
@@ -181,7 +188,8 @@ class PoolWalk:
 
     def _failure(self, status):
         if status == -CancelledError.kind and _native.exiting():
-            return self._at_exit()
+            _native.stay_at_exit()
+            return CancelledError("the interpreter is shutting down")
         call = _native.Call(self.handle)
         of_batch = self._entry.position == self.position and self._entry.status < 0
         call.struct.entry.position = self.position if of_batch else -1
