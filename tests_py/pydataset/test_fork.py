@@ -4,6 +4,9 @@ import sys
 
 import pytest
 
+# Python 3.12 and later warn of every fork beside threads.
+QUIET = dict(PYTHONWARNINGS="ignore:This process:DeprecationWarning")
+
 USES = {
     "the dataset": "list(ds)",
     "an iterator": "next(it)",
@@ -44,7 +47,7 @@ def test_use_in_a_forked_child(script, use, options):
         assert os.waitpid(pid, 0)[1] == 0
         assert (held == 3).all()
         print([int(b[0]) for b in it] == list(range(4, 40)), [int(b[0]) for b in ds] == list(range(40)))
-        """)
+        """, **QUIET)
     assert out.splitlines() == ["True True", "True True"], out
 
 
@@ -62,15 +65,14 @@ def test_a_child_that_ends_by_itself(script, options):
             sys.exit(0)
         assert os.waitpid(pid, 0)[1] == 0
         print([int(b[0]) for b in it] == list(range(3, 40)))
-        """) == "True\n"
+        """, **QUIET) == "True\n"
 
 
 @pytest.mark.parametrize("options", OPTIONS)
 def test_pools_of_multiprocessing(script, options):
     """fork pools: the error comes back from the pool; spawn pools work."""
     out = script(f"""
-        import multiprocessing, os, sys, warnings
-        warnings.simplefilter("ignore")  # of fork beside threads
+        import multiprocessing
         import infeed
         from samples import Items
         ds = Items(5, {OPTIONS[options]})
@@ -84,7 +86,7 @@ def test_pools_of_multiprocessing(script, options):
                 except infeed.ForkedProcessError as e:
                     print("fork", "spawn" in str(e))
             print("parent", total(0))
-        """)
+        """, **QUIET)
     assert out == "fork True\nparent 10\n"
 
 
@@ -123,7 +125,7 @@ def test_fork_before_the_first_use(script):
         if not pid:
             os._exit(total)
         print(total, os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
-        """) == "10 10\n"
+        """, **QUIET) == "10 10\n"
 
 
 def test_without_workers_a_fork_is_harmless(script):
@@ -138,7 +140,7 @@ def test_without_workers_a_fork_is_harmless(script):
         if not pid:
             os._exit(total)
         print(total, os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
-        """) == "10 10\n"
+        """, **QUIET) == "10 10\n"
 
 
 def test_subprocesses_inherit_nothing(script):

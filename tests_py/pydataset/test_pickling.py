@@ -28,7 +28,7 @@ UNSENDABLE = {
     "lock": (lambda path: threading.Lock(), "Items.thing", "lock"),
     "open file": (opened, "Items.thing", "TextIOWrapper|file"),
     "generator": (lambda path: (i for i in range(3)), "Items.thing", "generator"),
-    "thread": (lambda path: threading.Thread(), "Items.thing._started._cond._lock|Items.thing", "lock"),
+    "event": (lambda path: threading.Event(), "Items.thing._cond._lock", "lock"),
     "in a dict": (lambda path: {"a": 1, "locks": {"b": threading.Lock()}}, r"Items.thing\['locks'\]\['b'\]", "lock"),
     "in a list": (lambda path: [1, [2, threading.Lock()]], r"Items.thing\[1\]\[1\]", "lock"),
     "in an object": (lambda path: Holder(name="n", cache=Holder(lock=threading.Lock())),
