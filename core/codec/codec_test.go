@@ -71,7 +71,7 @@ func TestStreamsComeBack(t *testing.T) {
 			require.ErrorContains(t, err, "after close")
 		}
 	}
-	require.Equal(t, before, runtime.NumGoroutine())
+	require.LessOrEqual(t, runtime.NumGoroutine(), before, "goroutines are left")
 }
 
 func TestLevels(t *testing.T) {
