@@ -138,6 +138,7 @@ class Runner:
     """Calls scenarios on one backend, in a child that is kept from test to test."""
 
     child = None
+    broken = {}  # why no child of a backend gets as far as its first scenario
 
     def __init__(self, backend):
         self.backend = backend
@@ -153,8 +154,14 @@ class Runner:
         fresh = fresh and not OURS
         if fresh or Runner.child is not None and Runner.child.backend != self.backend:
             self.drop()
+        if self.backend in self.broken:
+            pytest.fail(self.broken[self.backend], pytrace=False)
         if Runner.child is None:
-            Runner.child = Child(self.backend)
+            try:
+                Runner.child = Child(self.backend)
+            except Hang as e:
+                self.broken[self.backend] = f"no child on {self.backend}: {e}"
+                pytest.fail(self.broken[self.backend], pytrace=False)
         try:
             answer = Runner.child.call(name, kwargs, limit * SLOW)
         except Hang as e:
@@ -198,7 +205,7 @@ def pytest_collection_modifyitems(config, items):
         return
     spared = [i for i in items if _spared(getattr(i, "callspec", None))]
     config.hook.pytest_deselected(items=spared)
-    items[:] = [i for i in items if i not in spared]
+    items[:] = [i for i in items if not _spared(getattr(i, "callspec", None))]
 
 
 def _spared(callspec):
