@@ -66,6 +66,12 @@ def engine_counts():
     return {k: v for k, v in native.alive().items() if v}
 
 
+def pytest_collection_finish(session):
+    # What is there by now stays; the collections after every test need not look at it again.
+    gc.collect()
+    gc.freeze()
+
+
 class Before:
     """What there was when a test began: a failed one before it may still hold things through its traceback."""
 

@@ -6,7 +6,7 @@ CONTRACT_SLOW  factor for all time limits, default 1
 INFEED_SOAK    set: all tests on JAX and on TensorFlow
 
 By default all tests run on JAX, and those marked `tensorflow`, whose way through
-Keras differs there, on TensorFlow too, with three kinds of workers.
+Keras differs there, on TensorFlow too, with two kinds of workers.
 
 Scenarios run in a child process (child.py) that is killed, with all its own
 children, when it gives no answer in time, and used again for the next scenario
@@ -196,8 +196,8 @@ def _backends(marked):
     return ["jax", "tensorflow"] if marked or os.environ.get("INFEED_SOAK") else ["jax"]
 
 
-# Kinds of workers that differ most: (workers, processes).
-FEW = [(0, False), (4, False), (2, True)]
+# What TensorFlow is tried with by default, where there is a choice: (workers, processes).
+FEW = [(4, False), (2, True)]
 
 
 def pytest_collection_modifyitems(config, items):
@@ -211,8 +211,7 @@ def pytest_collection_modifyitems(config, items):
 def _spared(callspec):
     if callspec is None or callspec.params.get("backend") != "tensorflow":
         return False
-    kind = callspec.params.get("workers", 0), callspec.params.get("processes", False)
-    return kind[0] > 0 and kind not in FEW
+    return "processes" in callspec.params and (callspec.params["workers"], callspec.params["processes"]) not in FEW
 
 
 @pytest.fixture(scope="session")
