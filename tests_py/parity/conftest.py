@@ -1,0 +1,63 @@
+"""infeed beside TensorFlow: the same text of a pipeline, run by both (see cases.py)."""
+
+import gc
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))  # for the modules that the cases share
+
+from files import write  # noqa: E402
+from outcomes import observe  # noqa: E402
+from sides import Infeed, TensorFlow  # noqa: E402
+
+# Operations that infeed does not have yet. Tests of cases that use one are left out, and counted.
+NOT_YET = set()
+
+
+def pytest_collection_modifyitems(config, items):
+    waiting = {i for i in items if waits(i)}
+    config.parity_waiting = len(waiting)
+    if waiting:
+        config.hook.pytest_deselected(items=[i for i in items if i in waiting])
+        items[:] = [i for i in items if i not in waiting]
+
+
+def waits(item):
+    """Whether a test needs an operation that infeed does not have yet."""
+    one = getattr(getattr(item, "function", None), "case", None)
+    return one is not None and item.callspec.params["check"] != "tensorflow" and bool(one.operations & NOT_YET)
+
+
+def pytest_report_collectionfinish(config):
+    if getattr(config, "parity_waiting", 0):
+        return f"parity: {config.parity_waiting} tests wait for {', '.join(sorted(NOT_YET))}"
+    return None
+
+
+class Sides:
+    """Both libraries, and what TensorFlow gave for each case."""
+
+    def __init__(self, folder):
+        self.tensorflow, self.infeed = TensorFlow(folder), Infeed(folder)
+        self._theirs = {}
+
+    def theirs(self, one):
+        """TensorFlow's outcomes of two walks."""
+        if one.make not in self._theirs:
+            self._theirs[one.make] = observe(self.tensorflow, one.make, one.limit, walks=2)
+        return self._theirs[one.make]
+
+
+@pytest.fixture(scope="session")
+def sides(tmp_path_factory):
+    pytest.importorskip("tensorflow", reason="TensorFlow is not installed")
+    folder = tmp_path_factory.mktemp("parity")
+    write(folder)
+    both = Sides(str(folder))
+    # TensorFlow's objects stay: the collections after each test need not look at them again.
+    gc.collect()
+    gc.freeze()
+    return both

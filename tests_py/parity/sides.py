@@ -1,0 +1,105 @@
+"""The two libraries under one set of names, so that a case is written once.
+
+`lib.Dataset`, `lib.TFRecordDataset`, `lib.CsvDataset`, `lib.io`, `lib.TensorSpec`,
+`lib.float32` and so on are the library's own. `lib.np` holds NumPy's functions,
+for TensorFlow those of tf.experimental.numpy. Where the libraries have no common
+spelling (dtype conversion, a message's text) there is a function here for both.
+"""
+
+import importlib
+import os
+
+import numpy as np
+
+DTYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32",
+          "float64", "complex64", "complex128")
+
+
+class Side:
+    """What both sides share: the folder of test files."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def path(self, *names):
+        """The path of a test file."""
+        return os.path.join(self.folder, *names)
+
+
+class TensorFlow(Side):
+    name = "tensorflow"
+
+    def __init__(self, folder):
+        super().__init__(folder)
+        import tensorflow as tf
+
+        data, more = tf.data, tf.data.experimental
+        self.tf, self.io, self.np = tf, tf.io, tf.experimental.numpy
+        self.Dataset, self.Options, self.TensorSpec = data.Dataset, data.Options, tf.TensorSpec
+        self.TFRecordDataset, self.TextLineDataset = data.TFRecordDataset, data.TextLineDataset
+        self.FixedLengthRecordDataset = data.FixedLengthRecordDataset
+        self.CsvDataset, self.make_csv_dataset = more.CsvDataset, more.make_csv_dataset
+        self.assert_cardinality = more.assert_cardinality
+        self.AUTOTUNE, self.INFINITE_CARDINALITY = data.AUTOTUNE, data.INFINITE_CARDINALITY
+        self.UNKNOWN_CARDINALITY = data.UNKNOWN_CARDINALITY
+        self.string, self.bfloat16 = tf.string, tf.bfloat16
+        for d in DTYPES:
+            setattr(self, d, getattr(tf, d))
+
+    def cast(self, x, dtype):
+        return self.tf.cast(x, dtype)
+
+    def array(self, values, dtype=None):
+        """A constant inside a function."""
+        return self.tf.constant(values, dtype)
+
+    def python(self, function, x, dtype):
+        """The result of a Python function that cannot be traced."""
+        return self.tf.numpy_function(function, [x], dtype)
+
+    def length(self, x):
+        """How many rows x has."""
+        return self.tf.shape(x)[0]
+
+    def is_dataset(self, value):
+        return isinstance(value, self.tf.data.Dataset)
+
+
+class Infeed(Side):
+    name = "infeed"
+    np = np
+    string = np.dtype(object)
+
+    def __init__(self, folder):
+        super().__init__(folder)
+        self.infeed = importlib.import_module("infeed")
+        for d in DTYPES:
+            setattr(self, d, np.dtype(d))
+
+    def __getattr__(self, name):  # what __init__ did not set: infeed's own
+        if name == "io":
+            return importlib.import_module("infeed.io")
+        return getattr(self.__dict__["infeed"], name)
+
+    def cast(self, x, dtype):
+        return x.astype(dtype)
+
+    def array(self, values, dtype=None):
+        if dtype is None:  # as TensorFlow: Python numbers are int32 and float32
+            dtype = {"f": np.float32, "i": np.int32}.get(np.asarray(values).dtype.kind)
+        return np.asarray(values, dtype)
+
+    def python(self, function, x, dtype):
+        return np.asarray(function(x), dtype)
+
+    def length(self, x):
+        return np.int32(np.shape(x)[0])
+
+    def is_dataset(self, value):
+        return isinstance(value, self.infeed.Dataset)
+
+    def with_workers(self, ds, n):
+        """The dataset run by n workers."""
+        options = self.infeed.Options()
+        options.threading.private_threadpool_size = n
+        return ds.with_options(options)

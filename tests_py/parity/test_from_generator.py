@@ -1,0 +1,116 @@
+"""Dataset.from_generator."""
+
+import numpy as np
+from cases import case, expect
+
+
+def count(n=3):
+    yield from range(n)
+
+
+@case([0, 1, 2], cardinality=-2)
+def test_signature(lib):
+    return lib.Dataset.from_generator(count, output_signature=lib.TensorSpec((), lib.int32))
+
+
+@case([0, 1, 2, 3, 4])
+def test_args(lib):
+    return lib.Dataset.from_generator(count, args=(5,), output_signature=lib.TensorSpec((), lib.int64))
+
+
+@case([(0, [0.0, 0.0]), (1, [1.0, 1.0])])
+def test_tuple(lib):
+    def pairs():
+        for i in range(2):
+            yield i, np.full(2, i, np.float32)
+    return lib.Dataset.from_generator(pairs, output_signature=(lib.TensorSpec((), lib.int32), lib.TensorSpec((2,), lib.float32)))
+
+
+@case([{"a": 1, "b": b"x"}])
+def test_dict(lib):
+    signature = {"a": lib.TensorSpec((), lib.int32), "b": lib.TensorSpec((), lib.string)}
+    return lib.Dataset.from_generator(lambda: [{"a": 1, "b": "x"}], output_signature=signature)
+
+
+@case([[], [0], [0, 1]])
+def test_unknown_dimension(lib):
+    return lib.Dataset.from_generator(lambda: (np.arange(n) for n in range(3)), output_signature=lib.TensorSpec((None,), lib.int64))
+
+
+@case([1, 2])
+def test_list_is_an_iterable(lib):
+    return lib.Dataset.from_generator(lambda: [1, 2], output_signature=lib.TensorSpec((), lib.int32))
+
+
+@case([1.0, 2.5])
+def test_ints_where_floats_are_promised(lib):
+    return lib.Dataset.from_generator(lambda: [1, 2.5], output_signature=lib.TensorSpec((), lib.float32))
+
+
+@case([0, 1, 2])
+def test_output_types(lib):
+    return lib.Dataset.from_generator(count, lib.int64, ())
+
+
+@case([0, 1, 2])
+def test_output_types_without_shapes(lib):
+    return lib.Dataset.from_generator(count, output_types=lib.int64)
+
+
+@case([(1, [2, 3])])
+def test_output_types_and_shapes(lib):
+    return lib.Dataset.from_generator(lambda: [(1, [2, 3])], output_types=(lib.int32, lib.int64), output_shapes=((), (None,)))
+
+
+@case([], cardinality=-2)
+def test_empty(lib):
+    return lib.Dataset.from_generator(lambda: [], output_signature=lib.TensorSpec((), lib.int32))
+
+
+@case([[0, 1], [2]])
+def test_batched(lib):
+    return lib.Dataset.from_generator(count, output_signature=lib.TensorSpec((), lib.int32)).batch(2)
+
+
+@case([0, 1, 2, 0, 1])
+def test_repeated_calls_the_function_again(lib):
+    return lib.Dataset.from_generator(count, output_signature=lib.TensorSpec((), lib.int32)).repeat(2).take(5)
+
+
+@case([], raises="InvalidArgument")
+def test_wrong_shape(lib):
+    return lib.Dataset.from_generator(lambda: [[1, 2, 3]], output_signature=lib.TensorSpec((2,), lib.int32))
+
+
+@case([], raises="InvalidArgument")
+def test_wrong_type(lib):
+    return lib.Dataset.from_generator(lambda: ["x"], output_signature=lib.TensorSpec((), lib.int32))
+
+
+@case([], raises="InvalidArgument")
+def test_wrong_structure(lib):
+    signature = (lib.TensorSpec((), lib.int32), lib.TensorSpec((), lib.int32))
+    return lib.Dataset.from_generator(lambda: [(1, 2, 3)], output_signature=signature)
+
+
+@case([1], raises="Unknown", infeed=expect(raises="KeyError"), differs="An exception of the user's function keeps its type")
+def test_the_generator_raises(lib):
+    def broken():
+        yield 1
+        raise KeyError("boom")
+    return lib.Dataset.from_generator(broken, output_signature=lib.TensorSpec((), lib.int32))
+
+
+@case([], raises="Type")
+def test_not_callable(lib):
+    return lib.Dataset.from_generator([1, 2], output_signature=lib.TensorSpec((), lib.int32))
+
+
+@case([], raises="Type")
+def test_no_signature(lib):
+    return lib.Dataset.from_generator(count)
+
+
+@case([], raises="Type")
+def test_signature_and_types(lib):
+    return lib.Dataset.from_generator(count, output_types=lib.int64, output_signature=lib.TensorSpec((), lib.int64))
