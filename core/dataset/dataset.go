@@ -16,26 +16,111 @@ const (
 type Definition interface {
 	// Spec describes the elements; a dimension is -1 where they differ.
 	Spec() *spec.Element
-	// Bound describes the largest element there can be: all dimensions are known,
-	// and no element is larger in any.
-	Bound() *spec.Element
-	// Cardinality returns how many elements a pass has, or Infinite.
+	// Cardinality returns how many elements a pass has, or Infinite, or Unknown.
 	Cardinality() int64
-	// Open returns the elements of one pass. It is cheap: nothing is read.
-	Open(pass rng.Key) RandomAccess
+	// Iterate returns an iterator over a pass from a token on; nil is the start. It
+	// lives in s and ends with it.
+	Iterate(s *Scope, pass rng.Key, from *Token) (Iterator, error)
+}
+
+// Iterator walks over a pass once. It is for one goroutine at a time.
+type Iterator interface {
+	// Next makes the next elements in dst, limit at most, and returns how many;
+	// io.EOF when there are no more, from then on. With an error, what dst got is
+	// void, no element was made, and the element that failed counts as passed.
+	// Nothing made and no error means the same, but that nothing was passed: the
+	// caller has to ask again with an empty dst.
+	Next(limit int64, dst Sink) (int64, error)
+	// Token returns where the iterator is: before what Next makes next.
+	Token() *Token
+}
+
+// Indexed is a definition whose elements can be made in any order. Its cardinality
+// is known or Infinite.
+type Indexed interface {
+	Definition
+	// Open returns the elements of one pass. They live in s.
+	Open(s *Scope, pass rng.Key) (RandomAccess, error)
 }
 
 // RandomAccess is the elements of one pass. Any number of goroutines may use it.
 type RandomAccess interface {
-	// Like returns how many elements from start on have the shapes of the element
-	// at start, and these shapes. It looks at limit elements at most; 0 <= start
-	// and start+limit <= cardinality, limit >= 1. It fails where elements cannot
-	// be made, such as a batch of elements of different shapes.
-	Like(start, limit int64) (count int64, shapes *spec.Element, err error)
-	// Gather makes the elements with the given numbers, all of the same shapes,
-	// in the rows of dst. It may use index as scratch memory.
-	Gather(index []int64, dst block.Block) error
+	// Fetch makes the elements with the given numbers, in that order, in dst. It may
+	// use index as scratch memory. With an error, what dst got is void.
+	Fetch(index []int64, dst Sink) error
+}
+
+// Sink gives memory for elements. Calls follow one another: the rows of a block are
+// the elements after those of the block before.
+type Sink interface {
+	// Block returns memory for rows elements, at least one, of the given shapes,
+	// all dimensions of which are known. What is in it is undefined.
+	Block(shapes *spec.Element, rows int64) (block.Block, error)
+}
+
+// Program is a function of elements, such as a map's.
+type Program interface {
+	// Spec describes the results; a dimension is -1 where they differ.
+	Spec() *spec.Element
+	// Run makes the result for each row of in, in dst. It stops at the first row
+	// that fails: dst then has the results of the rows before it, and done says how
+	// many these are. Any number of goroutines may call it.
+	Run(s *Scope, in block.Block, at Chance, dst Sink) (done int64, err error)
+	// Calls returns how many calls of Run help when they are made at once; 0: as
+	// many as there are processors.
+	Calls() int
+}
+
+// Chance is what random numbers of a program depend on: a key, and the number of
+// each row's element in the pass.
+type Chance struct {
+	Key   rng.Key
+	First int64   // number of the first row's element; the others follow
+	Index []int64 // the numbers, where they do not
+}
+
+// Number returns the number of row i's element.
+func (c Chance) Number(i int64) int64 {
+	if c.Index != nil {
+		return c.Index[i]
+	}
+	return c.First + i
+}
+
+// From returns what holds for the rows from row i on.
+func (c Chance) From(i int64) Chance {
+	c.First += i
+	if c.Index != nil {
+		c.Index = c.Index[i:]
+	}
+	return c
+}
+
+// Builder makes datasets out of elements, as flat_map's function does.
+type Builder interface {
+	// Spec describes the elements of the datasets.
+	Spec() *spec.Element
+	// Build returns the dataset for an element, the only row of in; inputs are the
+	// datasets that the element has, as those of window do.
+	Build(s *Scope, in block.Block, inputs ...Definition) (Definition, error)
+}
+
+// Caller runs functions of Python.
+type Caller interface {
+	// Call runs a function on each row of in and makes the results in dst, as
+	// Program.Run does. It waits for Python, at most until s ends.
+	Call(s *Scope, function int64, in block.Block, dst Sink) (done int64, err error)
 }
 
 // PassKey is the key of the k-th pass over a dataset.
 func PassKey(k int64) rng.Key { return rng.NewKey(uint64(k)) }
+
+// Consecutive tells whether index counts up by one; it is not empty then.
+func Consecutive(index []int64) bool {
+	for i := 1; i < len(index); i++ {
+		if index[i] != index[i-1]+1 {
+			return false
+		}
+	}
+	return len(index) > 0
+}

@@ -43,19 +43,25 @@ func Slices(elements *spec.Element, rows int64, arrays [][]byte) (dataset.Defini
 	return s, nil
 }
 
-func (s *slices) Spec() *spec.Element                 { return s.spec }
-func (s *slices) Bound() *spec.Element                { return s.spec }
-func (s *slices) Cardinality() int64                  { return s.rows }
-func (s *slices) Open(_ rng.Key) dataset.RandomAccess { return s }
+func (s *slices) Spec() *spec.Element { return s.spec }
+func (s *slices) Cardinality() int64  { return s.rows }
 
-func (s *slices) Like(_, limit int64) (int64, *spec.Element, error) { return limit, s.spec, nil }
+func (s *slices) Iterate(scope *dataset.Scope, pass rng.Key, from *dataset.Token) (dataset.Iterator, error) {
+	return dataset.Walk(s, scope, pass, from)
+}
 
-func (s *slices) Gather(index []int64, dst block.Block) error {
+func (s *slices) Open(_ *dataset.Scope, _ rng.Key) (dataset.RandomAccess, error) { return s, nil }
+
+func (s *slices) Fetch(index []int64, dst dataset.Sink) error {
+	b, err := dst.Block(s.spec, int64(len(index)))
+	if err != nil {
+		return err
+	}
 	if dataset.Consecutive(index) {
-		return s.copyRun(index[0], int64(len(index)), dst)
+		return s.copyRun(index[0], int64(len(index)), b)
 	}
 	for i, a := range s.arrays {
-		if err := kernel.Gather(dst.Columns[i].Data, a, s.row[i], index); err != nil {
+		if err := kernel.Gather(b.Columns[i].Data, a, s.row[i], index); err != nil {
 			return err
 		}
 	}

@@ -10,7 +10,7 @@ import (
 
 // DType is the type of one value. Kind is NumPy's letter: b bool, i and u
 // integers, f floats, c complex, S bytes and U text of a fixed size, M and m
-// times, V any other fixed-size value. Size is in bytes.
+// times, V any other fixed-size value, O [Text]. Size is in bytes.
 type DType struct {
 	Kind byte
 	Size int64
@@ -19,13 +19,17 @@ type DType struct {
 // sizes lists which sizes a kind has; other kinds have any.
 var sizes = map[byte][]int64{
 	'b': {1}, 'i': {1, 2, 4, 8}, 'u': {1, 2, 4, 8}, 'f': {2, 4, 8, 16}, 'c': {8, 16, 32}, 'M': {8}, 'm': {8},
-	'S': nil, 'U': nil, 'V': nil,
+	'S': nil, 'U': nil, 'V': nil, 'O': {8},
 }
+
+// Text is the dtype of strings of bytes of any length: NumPy's object. Its values
+// take no room of a fixed size.
+var Text = DType{Kind: 'O'}
 
 // ParseDType reads NumPy's dtype.str, such as "<f4", "|b1", "|S5" or "<M8[ns]".
 // Only the byte order of this machine is known.
 func ParseDType(s string) (DType, error) {
-	bad := errs.New(errs.InvalidArgument, "dtype", "%q is not a dtype of fixed-size values in native byte order", s)
+	bad := errs.New(errs.InvalidArgument, "dtype", "%q is not a dtype of values in native byte order", s)
 	if len(s) < 3 || !strings.ContainsRune("<|=", rune(s[0])) {
 		return DType{}, bad
 	}
@@ -37,6 +41,8 @@ func ParseDType(s string) (DType, error) {
 	d := DType{Kind: s[1], Size: size}
 	if d.Kind == 'U' {
 		d.Size *= 4
+	} else if d.Kind == 'O' {
+		d.Size = 0
 	}
 	allowed, known := sizes[d.Kind]
 	if !known {
@@ -58,6 +64,8 @@ func (d DType) String() string {
 	switch d.Kind {
 	case 'b':
 		return "bool"
+	case 'O':
+		return "object"
 	case 'S':
 		return fmt.Sprintf("bytes%d", d.Size)
 	case 'U':

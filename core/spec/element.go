@@ -27,6 +27,19 @@ func (c Component) Bytes() (int64, bool) {
 	return n, true
 }
 
+// IsText tells whether values are strings of any length.
+func (c Component) IsText() bool { return c.DType == Text }
+
+// Count returns how many values there are in one with this shape, all dimensions
+// of which are known.
+func (c Component) Count() int64 {
+	n := int64(1)
+	for _, d := range c.Shape {
+		n *= d
+	}
+	return n
+}
+
 // Equal tells whether dtypes and shapes are the same.
 func (c Component) Equal(o Component) bool {
 	return c.DType == o.DType && slices.Equal(c.Shape, o.Shape)

@@ -25,7 +25,7 @@ func TestParseDType(t *testing.T) {
 		require.Equal(t, want.name, d.String())
 		require.Equal(t, want.size, d.Size, given)
 	}
-	for _, given := range []string{"", "f4", "<f", ">f4", "<f3", "|O8", "<i-4", "<i4x", "<f99999999999"} {
+	for _, given := range []string{"", "f4", "<f", ">f4", "<f3", "|O4", "<i-4", "<i4x", "<f99999999999"} {
 		_, err := ParseDType(given)
 		require.Equal(t, errs.InvalidArgument, errs.KindOf(err), given)
 		require.ErrorContains(t, err, `"`+given+`"`)

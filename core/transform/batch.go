@@ -1,6 +1,7 @@
 package transform
 
 import (
+	"math"
 	"sync"
 
 	"infeed/core/block"
@@ -11,10 +12,10 @@ import (
 )
 
 type batch struct {
-	in            dataset.Definition
+	in            dataset.Indexed
 	size          int64
 	dropRemainder bool
-	spec, bound   *spec.Element
+	spec          *spec.Element
 }
 
 // Batch stacks size consecutive elements into one. The last batch has what is
@@ -23,95 +24,119 @@ func Batch(in dataset.Definition, size int64, dropRemainder bool) (dataset.Defin
 	if size < 1 {
 		return nil, errs.New(errs.InvalidArgument, "batch", "batch_size is %d; it must be at least 1", size)
 	}
-	b := &batch{in: in, size: size, dropRemainder: dropRemainder}
+	n := int64(-1)
 	if dropRemainder {
-		b.spec = in.Spec().Batched(size)
-	} else {
-		b.spec = in.Spec().Batched(-1)
+		n = size
 	}
-	b.bound = in.Bound().Batched(size)
-	if n := in.Cardinality(); n >= 0 && n < size {
-		b.bound = in.Bound().Batched(n)
-	}
-	if _, err := block.NewLayout(b.bound, 1); err != nil {
+	batched := in.Spec().Batched(n)
+	if err := addressable(in.Spec(), size); err != nil {
 		return nil, errs.Wrap(err, errs.InvalidArgument, "batch", "batch_size is %d", size)
 	}
-	return b, nil
+	if indexed, ok := in.(dataset.Indexed); ok {
+		return &batch{in: indexed, size: size, dropRemainder: dropRemainder, spec: batched}, nil
+	}
+	return &streamBatch{in: in, size: size, dropRemainder: dropRemainder, spec: batched}, nil
 }
 
-func (b *batch) Spec() *spec.Element  { return b.spec }
-func (b *batch) Bound() *spec.Element { return b.bound }
+// addressable fails where n elements of a known size are more than memory can have.
+func addressable(e *spec.Element, n int64) error {
+	for _, c := range e.Components {
+		if bytes, known := c.Bytes(); known && bytes > 0 && n > math.MaxInt64>>8/bytes {
+			return errs.New(errs.InvalidArgument, "layout", "%d elements with %s are too large", n, c)
+		}
+	}
+	return nil
+}
 
-func (b *batch) Cardinality() int64 {
-	n := b.in.Cardinality()
+func (b *batch) Spec() *spec.Element { return b.spec }
+func (b *batch) Cardinality() int64  { return batches(b.in.Cardinality(), b.size, b.dropRemainder) }
+
+// batches returns how many batches there are of n elements.
+func batches(n, size int64, dropRemainder bool) int64 {
 	if n < 0 {
 		return n
 	}
-	full := n / b.size
-	if n%b.size != 0 && !b.dropRemainder {
+	full := n / size
+	if n%size != 0 && !dropRemainder {
 		full++
 	}
 	return full
 }
 
-func (b *batch) Open(pass rng.Key) dataset.RandomAccess {
-	return &batches{in: b.in.Open(pass), n: b.in.Cardinality(), size: b.size}
+func (b *batch) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) (dataset.Iterator, error) {
+	return dataset.Walk(b, s, pass, from)
 }
 
-type batches struct {
+func (b *batch) Open(s *dataset.Scope, pass rng.Key) (dataset.RandomAccess, error) {
+	in, err := b.in.Open(s, pass)
+	return &batchedPass{in: in, n: dataset.End(b.in), size: b.size}, err
+}
+
+type batchedPass struct {
 	in      dataset.RandomAccess
 	n, size int64 // elements of the input, elements of a batch
 }
 
 // rows returns how many elements batch k has.
-func (b *batches) rows(k int64) int64 {
-	if b.n < 0 {
-		return b.size
-	}
-	return min(b.size, b.n-k*b.size)
-}
-
-func (b *batches) Like(start, limit int64) (int64, *spec.Element, error) {
-	rows := b.rows(start)
-	elements := rows
-	if rows == b.size {
-		if last := start + limit - 1; b.rows(last) < b.size {
-			limit--
-		}
-		elements = limit * b.size
-	}
-	first := start * b.size
-	count, shapes, err := b.in.Like(first, elements)
-	if err != nil {
-		return 0, nil, err
-	}
-	if count < rows {
-		_, other, err := b.in.Like(first+count, 1)
-		if err != nil {
-			return 0, nil, err
-		}
-		return 0, nil, errs.New(errs.InvalidArgument, "batch", "elements of different shapes cannot be batched: element %d has %s and element %d has %s",
-			first, shapes.Shapes(), first+count, other.Shapes())
-	}
-	return count / rows, shapes.Batched(rows), nil
-}
+func (b *batchedPass) rows(k int64) int64 { return min(b.size, b.n-k*b.size) }
 
 // scratch keeps the memory in which batches write the numbers of their elements.
 var scratch = sync.Pool{New: func() any { return new([]int64) }}
 
-func (b *batches) Gather(index []int64, dst block.Block) error {
-	if len(index) == 0 {
-		return nil
-	}
-	rows := b.rows(index[0])
+func (b *batchedPass) Fetch(index []int64, dst dataset.Sink) error {
 	p := scratch.Get().(*[]int64)
 	defer scratch.Put(p)
-	elements := (*p)[:0]
-	for _, k := range index {
-		for i := range rows {
-			elements = append(elements, k*b.size+i)
+	for from := 0; from < len(index); {
+		rows := b.rows(index[from])
+		to := from
+		elements := (*p)[:0]
+		for ; to < len(index) && b.rows(index[to]) == rows; to++ {
+			for i := range rows {
+				elements = append(elements, index[to]*b.size+i)
+			}
 		}
+		*p = elements
+		stack := stacked{dst: dst, batches: int64(to - from), size: rows}
+		if err := b.in.Fetch(elements, &stack); err != nil {
+			return err
+		}
+		if err := stack.finish(); err != nil {
+			return err
+		}
+		from = to
 	}
-	*p = elements
-	return b.in.Gather(elements, dst.Split(rows))
+	return nil
+}
+
+// stacked is the sink that stacks elements to batches of size each. Where all of them
+// have equal shapes and come in one block, they are made in their place.
+type stacked struct {
+	dst           dataset.Sink
+	batches, size int64
+	apart         block.Buffer // blocks that have to be put together
+}
+
+// Block implements dataset.Sink.
+func (s *stacked) Block(shapes *spec.Element, rows int64) (block.Block, error) {
+	if rows != s.batches*s.size || len(s.apart.Blocks()) > 0 {
+		return s.apart.Block(shapes, rows)
+	}
+	out, err := s.dst.Block(shapes.Batched(s.size), s.batches)
+	return out.Split(s.size, shapes), err
+}
+
+// finish puts together what did not come in one block.
+func (s *stacked) finish() error {
+	if len(s.apart.Blocks()) == 0 {
+		return nil
+	}
+	w := waiting{buffer: s.apart, rows: s.apart.Rows()}
+	for made := int64(0); made < s.batches; {
+		n, err := w.stack(s.batches-made, s.size, s.dst)
+		if err != nil {
+			return err
+		}
+		made += n
+	}
+	return nil
 }

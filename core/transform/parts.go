@@ -1,13 +1,9 @@
 package transform
 
-import (
-	"sync"
-
-	"infeed/core/spec"
-)
+import "sync"
 
 // eachPart calls f for each run of index that lies in one part of size numbers;
-// from and to are places in index.
+// from and to are places in index. f may change what lies between them.
 func eachPart(index []int64, size int64, f func(part, from, to int64) error) error {
 	for from := 0; from < len(index); {
 		part := index[from] / size
@@ -22,24 +18,6 @@ func eachPart(index []int64, size int64, f func(part, from, to int64) error) err
 		from = to
 	}
 	return nil
-}
-
-// countLike is RandomAccess.Like for an operation that only knows the shapes of
-// one element at a time.
-func countLike(start, limit int64, shapesAt func(i int64) (*spec.Element, error)) (int64, *spec.Element, error) {
-	shapes, err := shapesAt(start)
-	if err != nil {
-		return 0, nil, err
-	}
-	count := int64(1)
-	for count < limit {
-		next, err := shapesAt(start + count)
-		if err != nil || !next.Same(shapes) {
-			break // an error is told when it is the first element's
-		}
-		count++
-	}
-	return count, shapes, nil
 }
 
 // recent makes values by number and remembers the last few. Workers are on

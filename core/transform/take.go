@@ -1,7 +1,6 @@
 package transform
 
 import (
-	"infeed/core/block"
 	"infeed/core/dataset"
 	"infeed/core/errs"
 	"infeed/core/rng"
@@ -10,7 +9,7 @@ import (
 
 // picked is every step-th element of the input from start on, n of them.
 type picked struct {
-	in             dataset.Definition
+	in             dataset.Indexed
 	start, step, n int64
 }
 
@@ -19,11 +18,15 @@ func Take(in dataset.Definition, count int64) (dataset.Definition, error) {
 	if count < -1 {
 		return nil, errs.New(errs.InvalidArgument, "take", "count is %d; it must be -1 (all), 0 or more", count)
 	}
+	indexed, ok := in.(dataset.Indexed)
+	if !ok {
+		return streamTake(in, count), nil
+	}
 	n := in.Cardinality()
 	if count >= 0 && (n < 0 || count < n) {
 		n = count
 	}
-	return &picked{in: in, step: 1, n: n}, nil
+	return &picked{in: indexed, step: 1, n: n}, nil
 }
 
 // Skip returns what comes after the first count elements; nothing when count is -1.
@@ -31,15 +34,19 @@ func Skip(in dataset.Definition, count int64) (dataset.Definition, error) {
 	if count < -1 {
 		return nil, errs.New(errs.InvalidArgument, "skip", "count is %d; it must be -1 (all), 0 or more", count)
 	}
+	indexed, ok := in.(dataset.Indexed)
+	if !ok {
+		return streamSkip(in, count), nil
+	}
 	n := in.Cardinality()
 	if count == -1 {
-		return &picked{in: in, step: 1}, nil
+		return &picked{in: indexed, step: 1}, nil
 	}
 	if n >= 0 {
 		count = min(count, n)
 		n -= count
 	}
-	return &picked{in: in, start: count, step: 1, n: n}, nil
+	return &picked{in: indexed, start: count, step: 1, n: n}, nil
 }
 
 // Shard returns every shards-th element, from element index on.
@@ -47,19 +54,27 @@ func Shard(in dataset.Definition, shards, index int64) (dataset.Definition, erro
 	if shards < 1 || index < 0 || index >= shards {
 		return nil, errs.New(errs.InvalidArgument, "shard", "index %d of num_shards %d; 0 <= index < num_shards is needed", index, shards)
 	}
+	indexed, ok := in.(dataset.Indexed)
+	if !ok {
+		return streamShard(in, shards, index), nil
+	}
 	n := in.Cardinality()
 	if n >= 0 {
 		n = max(0, (n-index+shards-1)/shards)
 	}
-	return &picked{in: in, start: index, step: shards, n: n}, nil
+	return &picked{in: indexed, start: index, step: shards, n: n}, nil
 }
 
-func (p *picked) Spec() *spec.Element  { return p.in.Spec() }
-func (p *picked) Bound() *spec.Element { return p.in.Bound() }
-func (p *picked) Cardinality() int64   { return p.n }
+func (p *picked) Spec() *spec.Element { return p.in.Spec() }
+func (p *picked) Cardinality() int64  { return p.n }
 
-func (p *picked) Open(pass rng.Key) dataset.RandomAccess {
-	return &pickedPass{in: p.in.Open(pass), start: p.start, step: p.step}
+func (p *picked) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) (dataset.Iterator, error) {
+	return dataset.Walk(p, s, pass, from)
+}
+
+func (p *picked) Open(s *dataset.Scope, pass rng.Key) (dataset.RandomAccess, error) {
+	in, err := p.in.Open(s, pass)
+	return &pickedPass{in: in, start: p.start, step: p.step}, err
 }
 
 type pickedPass struct {
@@ -67,17 +82,9 @@ type pickedPass struct {
 	start, step int64
 }
 
-func (p *pickedPass) Like(start, limit int64) (int64, *spec.Element, error) {
-	count, shapes, err := p.in.Like(p.start+start*p.step, (limit-1)*p.step+1)
-	if err != nil {
-		return 0, nil, err
-	}
-	return (count-1)/p.step + 1, shapes, nil
-}
-
-func (p *pickedPass) Gather(index []int64, dst block.Block) error {
+func (p *pickedPass) Fetch(index []int64, dst dataset.Sink) error {
 	for i, x := range index {
 		index[i] = p.start + x*p.step
 	}
-	return p.in.Gather(index, dst)
+	return p.in.Fetch(index, dst)
 }

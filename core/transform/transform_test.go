@@ -100,6 +100,110 @@ func TestContracts(t *testing.T) {
 	}
 }
 
+// stream hides that a dataset is indexed.
+func stream(d dataset.Definition) dataset.Definition { return datasettest.Stream{Definition: d} }
+
+func streamShuffled(d dataset.Definition, window int64) dataset.Definition {
+	return must(Shuffle(stream(d), ShuffleOptions{Seed: 3, Window: window}))
+}
+
+// What has no random access keeps to the contracts too.
+func TestContractsOfStreams(t *testing.T) {
+	r, endless := datasettest.Range(10), datasettest.Range(dataset.Infinite)
+	failing := batched(batched(r, 4), 3) // its first element is an error
+	for name, d := range map[string]dataset.Definition{
+		"take":                      must(Take(stream(r), 4)),
+		"take all":                  must(Take(stream(r), -1)),
+		"take of what fails":        must(Take(stream(failing), 1)),
+		"skip":                      must(Skip(stream(r), 4)),
+		"skip more than there is":   must(Skip(stream(r), 40)),
+		"skip all":                  must(Skip(stream(r), -1)),
+		"skip of skip":              must(Skip(must(Skip(stream(r), 4)), 2)),
+		"shard":                     must(Shard(stream(r), 3, 1)),
+		"shard of unequal elements": must(Shard(stream(batched(r, 4)), 2, 0)),
+		"shard of what fails":       must(Shard(stream(batched(batched(r, 3), 2)), 2, 1)),
+		"repeat":                    must(Repeat(stream(r), 3)),
+		"repeat without end":        must(Repeat(stream(r), -1)),
+		"repeat what has no end":    must(Repeat(stream(endless), 3)),
+		"repeat nothing":            must(Repeat(stream(datasettest.Range(0)), -1)),
+		"repeat shuffled":           must(Repeat(streamShuffled(r, 4), 3)),
+		"repeat what fails":         must(Repeat(stream(failing), 3)),
+		"batch":                     batched(stream(r), 4),
+		"batch of one":              batched(stream(r), 1),
+		"batch larger than all":     batched(stream(r), 100),
+		"batch without remainder":   must(Batch(stream(r), 4, true)),
+		"batch of batches":          batched(must(Batch(stream(r), 2, true)), 2),
+		"batch of unequal batches":  batched(stream(batched(r, 4)), 2),
+		"batch of what fails":       batched(stream(batched(batched(r, 4), 3)), 2),
+		"batch without end":         batched(stream(endless), 4),
+		"batch over shards":         batched(must(Shard(stream(r), 2, 0)), 4),
+		"batch over repetitions":    batched(must(Repeat(stream(r), 3)), 7),
+		"shuffle":                   streamShuffled(r, 4),
+		"shuffle all":               streamShuffled(r, 0),
+		"shuffle in a large window": streamShuffled(r, 100),
+		"shuffle without end":       streamShuffled(endless, 7),
+		"shuffle unequal elements":  streamShuffled(batched(r, 4), 2),
+		"shuffle what fails":        streamShuffled(batched(batched(r, 3), 2), 2),
+		"shuffle nothing":           streamShuffled(datasettest.Range(0), 2),
+		"shuffle of two windows":    streamShuffled(r, 6),
+		"batch over shuffle":        batched(streamShuffled(datasettest.Range(30), 8), 4),
+		"all together":              batched(must(Shard(must(Skip(must(Take(must(Repeat(streamShuffled(r, 3), 5)), 41)), 3)), 3, 2)), 4),
+	} {
+		t.Run(name, func(t *testing.T) { datasettest.Check(t, d, limit) })
+	}
+}
+
+// Streams give what indexed datasets do, where the order is not by chance.
+func TestStreamsAgreeWithRandomAccess(t *testing.T) {
+	r := datasettest.Range(23)
+	for name, f := range map[string]func(d dataset.Definition) dataset.Definition{
+		"take":                        func(d dataset.Definition) dataset.Definition { return must(Take(d, 7)) },
+		"skip":                        func(d dataset.Definition) dataset.Definition { return must(Skip(d, 7)) },
+		"shard":                       func(d dataset.Definition) dataset.Definition { return must(Shard(d, 4, 2)) },
+		"repeat":                      func(d dataset.Definition) dataset.Definition { return must(Repeat(d, 2)) },
+		"batch":                       func(d dataset.Definition) dataset.Definition { return batched(d, 4) },
+		"batches of unequal elements": func(d dataset.Definition) dataset.Definition { return batched(batched(d, 4), 4) },
+	} {
+		want := datasettest.ReadAll(t, f(r), dataset.PassKey(0), 100)
+		require.Equal(t, want, datasettest.ReadAll(t, f(stream(r)), dataset.PassKey(0), 100), name)
+	}
+}
+
+// A streaming shuffle keeps the multiset, moves elements within windows only, and is
+// uniform where the window holds everything.
+func TestStreamShuffle(t *testing.T) {
+	n := int64(200)
+	first := values(t, must(Take(must(Repeat(streamShuffled(datasettest.Range(n), 8), 1)), -1)), 0)
+	require.Len(t, first, limit)
+	all := func(pass int64) []int64 {
+		out := []int64{}
+		for _, e := range datasettest.ReadAll(t, streamShuffled(datasettest.Range(n), 8), dataset.PassKey(pass), n) {
+			out = append(out, e.Int64s()...)
+		}
+		return out
+	}
+	a, b := all(0), all(1)
+	require.NotEqual(t, a, b)
+	for i, x := range a {
+		require.Less(t, x, int64(i)+16, "element %d came %d places early", x, x-int64(i))
+	}
+	slices.Sort(a)
+	slices.Sort(b)
+	require.Equal(t, upTo(0, n, 1), a)
+	require.Equal(t, a, b)
+
+	counts := map[string]int{}
+	for pass := range int64(2400) {
+		counts[fmt.Sprint(values(t, streamShuffled(datasettest.Range(4), 10), pass))]++
+	}
+	require.Len(t, counts, 24)
+	chi := 0.0
+	for _, c := range counts {
+		chi += math.Pow(float64(c)-100, 2) / 100
+	}
+	require.Less(t, chi, 49.7, "of 23 degrees of freedom: 1 in 1000")
+}
+
 func TestBatch(t *testing.T) {
 	r := datasettest.Range(10)
 	require.Equal(t, []int{4, 4, 2}, sizes(t, batched(r, 4)))
@@ -107,26 +211,17 @@ func TestBatch(t *testing.T) {
 	require.Equal(t, []int{4, 4}, sizes(t, must(Batch(r, 4, true))))
 	require.Equal(t, "int64[-1]", batched(r, 4).Spec().String())
 	require.Equal(t, "int64[4]", must(Batch(r, 4, true)).Spec().String())
-	require.Equal(t, "int64[4]", batched(r, 4).Bound().String())
-	require.Equal(t, "int64[10]", batched(r, 1<<60).Bound().String())
 	require.Equal(t, []int{8, 2}, sizes(t, batched(must(Batch(r, 2, true)), 4)))
 	require.EqualValues(t, dataset.Infinite, batched(must(Repeat(r, -1)), 4).Cardinality())
 }
 
 func TestBatchOfUnequalElementsIsRefusedAtItsTurn(t *testing.T) {
-	access := batched(batched(datasettest.Range(10), 4), 2).Open(dataset.PassKey(0))
-	_, shapes, err := access.Like(0, 1)
-	require.NoError(t, err)
-	require.Equal(t, "[2 4]", shapes.Shapes())
 	// Batch 1 has one element, of 2: it is alone and so can be made.
-	_, shapes, err = access.Like(1, 1)
-	require.NoError(t, err)
-	require.Equal(t, "[1 2]", shapes.Shapes())
-
-	access = batched(batched(datasettest.Range(10), 4), 3).Open(dataset.PassKey(0))
-	_, _, err = access.Like(0, 1)
-	require.Equal(t, errs.InvalidArgument, errs.KindOf(err))
-	require.ErrorContains(t, err, "element 0 has [4] and element 2 has [2]")
+	got := datasettest.ReadAll(t, batched(batched(datasettest.Range(10), 4), 2), dataset.PassKey(0), limit)
+	require.Equal(t, []string{"[2 4]", "[1 2]"}, []string{got[0].Shapes, got[1].Shapes})
+	got = datasettest.ReadAll(t, batched(batched(datasettest.Range(10), 4), 3), dataset.PassKey(0), limit)
+	require.Len(t, got, 1)
+	require.Contains(t, got[0].Err, "one has [4] and one has [2]")
 }
 
 func TestRepeat(t *testing.T) {
@@ -137,24 +232,6 @@ func TestRepeat(t *testing.T) {
 	}{"twice": {3, 2, 6}, "never": {3, 0, 0}, "nothing": {0, -1, 0}, "endless": {3, -1, -1}, "of the endless": {-1, 2, -1}, "endless never": {-1, 0, 0}} {
 		require.Equal(t, c.want, must(Repeat(datasettest.Range(c.in), c.count)).Cardinality(), name)
 	}
-}
-
-// A run of equal shapes goes on into the next repetition, where a batch of batches
-// may need it.
-func TestRunsCrossRepetitions(t *testing.T) {
-	access := must(Repeat(shuffledBy(batched(datasettest.Range(6), 4), 1, 2), 20)).Open(dataset.PassKey(0))
-	crossed := 0
-	for last := int64(1); last < 39; last += 2 {
-		_, before, err := access.Like(last, 1)
-		require.NoError(t, err)
-		_, after, err := access.Like(last+1, 1)
-		require.NoError(t, err)
-		count, _, err := access.Like(last, 2)
-		require.NoError(t, err)
-		require.Equal(t, before.Same(after), count == 2, "elements %d and the next", last)
-		crossed += int(count) - 1
-	}
-	require.NotZero(t, crossed)
 }
 
 func TestTakeSkipShard(t *testing.T) {

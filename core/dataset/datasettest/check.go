@@ -4,123 +4,173 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"sync"
 
 	"github.com/stretchr/testify/require"
 
+	"infeed/core/block"
 	"infeed/core/dataset"
 	"infeed/core/rng"
 	"infeed/core/spec"
 )
 
-// Check proves def over passes 0 and 1, of an infinite one the first limit
-// elements. It reads everything many times over: def is small.
+// Check proves def over passes 0 and 1, of a long one the first limit elements. It
+// reads everything many times over: def is small.
 func Check(t T, def dataset.Definition, limit int64) {
 	t.Helper()
 	for pass := range int64(2) {
 		key := dataset.PassKey(pass)
 		want := ReadAll(t, def, key, limit)
-		require.Equal(t, want, ReadAll(t, def, key, limit), "pass %d is not the same when opened again", pass)
-		c := checker{T: t, def: def, key: key, want: want, limit: length(def, limit)}
-		c.walks()
-		c.resumes()
-		c.gathers()
-		c.threads()
+		require.Equal(t, want, ReadAll(t, def, key, limit), "pass %d is not the same when begun again", pass)
+		c := checker{T: t, def: def, key: key, want: want, limit: limit}
+		c.cardinality()
+		for _, workers := range []int{0, 2} {
+			c.workers = workers
+			c.walks()
+			c.resumes()
+		}
+		if indexed, ok := def.(dataset.Indexed); ok {
+			c.gathers(indexed)
+			c.threads(indexed)
+		}
 	}
-	rejectsPlaces(t, def)
+	rejectsTokens(t, def)
 }
 
 type checker struct {
 	T
-	def   dataset.Definition
-	key   rng.Key
-	want  []Element
-	limit int64
+	def     dataset.Definition
+	key     rng.Key
+	want    []Element
+	limit   int64
+	workers int
 }
 
-func (c *checker) open() dataset.RandomAccess { return c.def.Open(c.key) }
+func (c *checker) cardinality() {
+	c.Helper()
+	n := c.def.Cardinality()
+	switch {
+	case n == dataset.Infinite:
+		require.Len(c, c.want, int(c.limit), "an infinite dataset ended")
+	case n >= 0:
+		require.Len(c, c.want, int(min(n, c.limit)), "there are to be %d elements", n)
+	}
+}
+
+// take reads from a token on.
+func (c *checker) take(from *dataset.Token, size, count int64) ([]Element, map[int]*dataset.Token) {
+	c.Helper()
+	s := Scope(c.workers)
+	defer s.Close()
+	it, err := c.def.Iterate(s, c.key, from)
+	require.NoError(c, err)
+	return Take(c, it, size, count)
+}
 
 // walks shows that every block size gives the same elements, and the same end.
 func (c *checker) walks() {
 	c.Helper()
 	for _, size := range []int64{1, 2, 3, 7, 64, 1 << 20} {
-		it, err := dataset.NewIterator(c.open(), c.def.Cardinality(), dataset.Token{})
-		require.NoError(c, err)
-		got := c.take(it, size, c.limit)
-		require.Equal(c, c.want, got, "blocks of up to %d elements", size)
-		if c.def.Cardinality() == c.limit {
-			_, err := it.Next(size)
-			require.True(c, errors.Is(err, io.EOF), "no end after %d elements: %v", c.limit, err)
+		got, _ := c.take(nil, size, c.limit)
+		require.Equal(c, c.want, got, "blocks of up to %d elements, %d workers", size, c.workers)
+	}
+	s := Scope(c.workers)
+	defer s.Close()
+	it, err := c.def.Iterate(s, c.key, nil)
+	require.NoError(c, err)
+	var b block.Buffer
+	for _, e := range c.want {
+		if e.Err != "" {
+			return
+		}
+		b.Reset()
+		n, err := it.Next(3, &b)
+		if err != nil || n == 0 {
+			return
+		}
+		for _, x := range b.Blocks() {
+			requireFits(c, c.def.Spec(), x.Shapes)
 		}
 	}
 }
 
-// resumes shows the law: from the state before element k come elements k, k+1, ...
+// resumes shows the law: from the state before element k come elements k, k+1, ...,
+// also after a state saved on the way.
 func (c *checker) resumes() {
 	c.Helper()
-	for k := range c.limit + 1 {
-		text, err := json.Marshal(dataset.Token{Position: k})
-		require.NoError(c, err)
-		var token dataset.Token
-		require.NoError(c, json.Unmarshal(text, &token))
-		it, err := dataset.NewIterator(c.open(), c.def.Cardinality(), token)
-		require.NoError(c, err)
-		require.Equal(c, k, it.Token().Position)
-		got := c.take(it, 5, c.limit-k)
-		require.Equal(c, c.want[k:], got, "taken up before element %d", k)
+	r := rand.New(rand.NewPCG(uint64(c.limit), uint64(c.workers)))
+	for _, size := range []int64{1, 4} {
+		_, tokens := c.take(nil, size, c.limit)
+		for k := range len(c.want) + 1 {
+			token := tokens[k]
+			if token == nil {
+				continue
+			}
+			got, more := c.take(Reload(c, token), r.Int64N(6)+1, c.limit-int64(k))
+			require.Equal(c, c.want[k:], got, "taken up before element %d, %d workers: %s", k, c.workers, text(token))
+			j := r.IntN(len(got) + 1)
+			if second := more[j]; second != nil {
+				got, _ = c.take(Reload(c, second), 3, c.limit-int64(k+j))
+				require.Equal(c, c.want[k+j:], got, "taken up before element %d and then before %d: %s", k, k+j, text(second))
+			}
+		}
 	}
 }
 
-// take reads count elements from it, in runs of at most size.
-func (c *checker) take(it *dataset.Iterator, size, count int64) []Element {
+// Reload returns a token as it is after it was written and read.
+func Reload(t T, token *dataset.Token) *dataset.Token {
+	t.Helper()
+	b, err := json.Marshal(token)
+	require.NoError(t, err)
+	var out *dataset.Token
+	require.NoError(t, json.Unmarshal(b, &out))
+	return out
+}
+
+func text(token *dataset.Token) string {
+	b, _ := json.Marshal(token)
+	return string(b)
+}
+
+// gathers shows that elements can be asked for in any order, and more than once.
+func (c *checker) gathers(def dataset.Indexed) {
 	c.Helper()
-	out := []Element{}
-	for count > 0 {
-		before := it.Token().Position
-		run, err := it.Next(min(size, count))
-		require.NoError(c, err)
-		require.Equal(c, before, run.Start)
-		require.True(c, 1 <= run.Count && run.Count <= min(size, count), "a run of %d of at most %d", run.Count, size)
-		requireFits(c, c.def.Spec(), c.def.Bound(), run.Shapes)
-		b := newBlock(c, run.Shapes, int(run.Count))
-		require.NoError(c, run.Fill(b))
-		out = append(out, split(b, run.Shapes)...)
-		count -= run.Count
+	s := Scope(0)
+	defer s.Close()
+	access, err := def.Open(s, c.key)
+	require.NoError(c, err)
+	good := c.good()
+	r := rand.New(rand.NewPCG(1, 2))
+	for range min(20, len(good)) {
+		index := make([]int64, r.IntN(2*len(good))+1)
+		want := make([]Element, len(index))
+		for i := range index {
+			index[i] = good[r.IntN(len(good))]
+			want[i] = c.want[index[i]]
+		}
+		require.Equal(c, want, Read(c, access, index...), "elements %v", index)
+	}
+}
+
+// good returns the numbers of the elements that are no errors.
+func (c *checker) good() []int64 {
+	var out []int64
+	for i, e := range c.want {
+		if e.Err == "" {
+			out = append(out, int64(i))
+		}
 	}
 	return out
 }
 
-// gathers shows that elements of equal shapes can be asked for in any order, and
-// more than once.
-func (c *checker) gathers() {
-	c.Helper()
-	access := c.open()
-	byShape := map[string][]int64{}
-	for i, e := range c.want {
-		byShape[e.Shapes] = append(byShape[e.Shapes], int64(i))
-	}
-	r := rand.New(rand.NewPCG(1, 2))
-	for _, numbers := range byShape {
-		_, shapes, err := access.Like(numbers[0], 1)
-		require.NoError(c, err)
-		for range 5 {
-			index := make([]int64, r.IntN(2*len(numbers))+1)
-			want := make([]Element, len(index))
-			for i := range index {
-				index[i] = numbers[r.IntN(len(numbers))]
-				want[i] = c.want[index[i]]
-			}
-			require.Equal(c, want, Read(c, access, shapes, index...), "elements %v", index)
-		}
-	}
-}
-
 // threads shows that goroutines do not get in each other's way.
-func (c *checker) threads() {
+func (c *checker) threads(def dataset.Indexed) {
 	c.Helper()
-	access := c.open()
+	s := Scope(0)
+	defer s.Close()
+	access, err := def.Open(s, c.key)
+	require.NoError(c, err)
 	var wg sync.WaitGroup
 	failures := make([]error, 4)
 	for g := range failures {
@@ -141,43 +191,46 @@ func (c *checker) threads() {
 }
 
 func (c *checker) compare(access dataset.RandomAccess, i int64) error {
-	_, shapes, err := access.Like(i, 1)
-	if err != nil {
-		return err
+	var b block.Buffer
+	got := Element{}
+	if err := access.Fetch([]int64{i}, &b); err != nil {
+		got.Err = err.Error()
+	} else {
+		got = Split(&b)[0]
 	}
-	b := newBlock(c, shapes, 1)
-	if err := access.Gather([]int64{i}, b); err != nil {
-		return err
-	}
-	if got := split(b, shapes)[0]; fmt.Sprint(got) != fmt.Sprint(c.want[i]) {
+	if fmt.Sprint(got) != fmt.Sprint(c.want[i]) {
 		return fmt.Errorf("element %d is %v on one goroutine and %v on another", i, c.want[i], got)
 	}
 	return nil
 }
 
 // requireFits fails when an element's shapes are not what the dataset promised.
-func requireFits(t T, promised, bound, got *spec.Element) {
+func requireFits(t T, promised, got *spec.Element) {
 	t.Helper()
 	require.Equal(t, len(promised.Components), len(got.Components))
 	for i, p := range promised.Components {
-		b, g := bound.Components[i], got.Components[i]
+		g := got.Components[i]
 		require.Equal(t, p.DType, g.DType)
 		require.Len(t, g.Shape, len(p.Shape))
 		for d := range p.Shape {
-			require.True(t, p.Shape[d] == g.Shape[d] || p.Shape[d] == -1, "%v was promised, %v came", p, g)
-			require.True(t, 0 <= g.Shape[d] && g.Shape[d] <= b.Shape[d], "%v was to be the largest, %v came", b, g)
+			require.True(t, g.Shape[d] >= 0, "component %d has %v; all dimensions of an element are known", i, g)
+			require.True(t, p.Shape[d] < 0 || p.Shape[d] == g.Shape[d], "component %d is %v; %v was promised", i, g, p)
 		}
 	}
 }
 
-func rejectsPlaces(t T, def dataset.Definition) {
+// rejectsTokens shows that a token of something else is an error and no crash.
+func rejectsTokens(t T, def dataset.Definition) {
 	t.Helper()
-	places := []int64{-1}
-	if n := def.Cardinality(); n >= 0 {
-		places = append(places, n+1)
-	}
-	for _, p := range places {
-		_, err := dataset.NewIterator(def.Open(dataset.PassKey(0)), def.Cardinality(), dataset.Token{Position: p})
-		require.Error(t, err, "a walk from element %d", p)
+	for _, token := range []*dataset.Token{
+		dataset.At(-1), dataset.At(1, 2, 3, 4, 5, 6, 7), dataset.Over(dataset.At(-1), 0), {Data: []byte("x")}, dataset.At(1 << 60),
+	} {
+		s := Scope(0)
+		it, err := def.Iterate(s, dataset.PassKey(0), token)
+		if err == nil && it != nil {
+			var b block.Buffer
+			_, _ = it.Next(1, &b)
+		}
+		s.Close()
 	}
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"infeed/core/block"
 	"infeed/core/dataset"
 	"infeed/core/rng"
 	"infeed/core/spec"
@@ -16,31 +15,31 @@ import (
 // liar is a Range with one thing wrong.
 type liar struct {
 	Range
-	open   func() // called by Open
-	like   func(start, limit int64) (int64, *spec.Element, error)
-	gather func(index []int64, dst block.Block) error
-	spec   *spec.Element
+	open  func() // called by Open
+	fetch func(index []int64, dst dataset.Sink) error
+	spec  *spec.Element
+	from  func(*dataset.Token) *dataset.Token
 }
 
-func (l *liar) Open(_ rng.Key) dataset.RandomAccess {
+func (l *liar) Open(_ *dataset.Scope, _ rng.Key) (dataset.RandomAccess, error) {
 	if l.open != nil {
 		l.open()
 	}
-	return l
+	return l, nil
 }
 
-func (l *liar) Like(start, limit int64) (int64, *spec.Element, error) {
-	if l.like != nil {
-		return l.like(start, limit)
+func (l *liar) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) (dataset.Iterator, error) {
+	if l.from != nil {
+		from = l.from(from)
 	}
-	return l.Range.Like(start, limit)
+	return dataset.Walk(l, s, pass, from)
 }
 
-func (l *liar) Gather(index []int64, dst block.Block) error {
-	if l.gather != nil {
-		return l.gather(index, dst)
+func (l *liar) Fetch(index []int64, dst dataset.Sink) error {
+	if l.fetch != nil {
+		return l.fetch(index, dst)
 	}
-	return l.Range.Gather(index, dst)
+	return l.Range.Fetch(index, dst)
 }
 
 func (l *liar) Spec() *spec.Element {
@@ -78,36 +77,33 @@ func TestCheckFindsLiars(t *testing.T) {
 		liar *liar
 		said string
 	}{
-		"depends on the size of blocks": {&liar{Range: 10, gather: func(index []int64, dst block.Block) error {
+		"depends on the size of blocks": {&liar{Range: 10, fetch: func(index []int64, dst dataset.Sink) error {
 			if len(index) > 2 {
 				index[2] = 0
 			}
-			return Range(10).Gather(index, dst)
+			return Range(10).Fetch(index, dst)
 		}}, "blocks of up to 3"},
-		"cannot be taken up in the middle": {&liar{Range: 10, gather: func(index []int64, dst block.Block) error {
-			if len(index) == 5 && index[0] == 3 {
-				index[1]++
+		"cannot be taken up in the middle": {&liar{Range: 10, from: func(t *dataset.Token) *dataset.Token {
+			if t != nil && len(t.At) == 1 && t.At[0] == 3 {
+				return dataset.At(4)
 			}
-			return Range(10).Gather(index, dst)
+			return t
 		}}, "taken up before element 3"},
-		"another order when opened again": {&liar{Range: 10, open: func() { opened++ }, gather: func(index []int64, dst block.Block) error {
+		"another order when opened again": {&liar{Range: 10, open: func() { opened++ }, fetch: func(index []int64, dst dataset.Sink) error {
 			index[0] = (index[0] + opened) % 10
-			return Range(10).Gather(index, dst)
-		}}, "not the same when opened again"},
-		"more alike than there are": {&liar{Range: 10, like: func(start, limit int64) (int64, *spec.Element, error) {
-			return limit + 1, Range(10).Spec(), nil
-		}}, "2 are alike"},
-		"only for elements in order": {&liar{Range: 10, gather: func(index []int64, dst block.Block) error {
+			return Range(10).Fetch(index, dst)
+		}}, "not the same when begun again"},
+		"only for elements in order": {&liar{Range: 10, fetch: func(index []int64, dst dataset.Sink) error {
 			if len(index) > 1 && !dataset.Consecutive(index) {
 				index[1] = 0
 			}
-			return Range(10).Gather(index, dst)
+			return Range(10).Fetch(index, dst)
 		}}, "elements ["},
 		"other shapes than promised": {&liar{Range: 10, spec: &spec.Element{Components: []spec.Component{{DType: spec.DType{Kind: 'i', Size: 8}, Shape: []int64{2}}}}},
 			"should have 1 item"},
-		"leaves memory unwritten": {&liar{Range: 10, gather: func(index []int64, dst block.Block) error {
-			return Range(10).Gather(index[:(len(index)+1)/2], dst)
-		}}, "blocks of up to 2"},
+		"gives fewer than it says": {&liar{Range: 10, fetch: func(index []int64, dst dataset.Sink) error {
+			return Range(10).Fetch(index[:(len(index)+1)/2], dst)
+		}}, "elements in memory"},
 	} {
 		require.Contains(t, verdict(c.liar), c.said, name)
 	}

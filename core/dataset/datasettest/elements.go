@@ -2,7 +2,9 @@ package datasettest
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"io"
 
 	"github.com/stretchr/testify/require"
 
@@ -10,6 +12,7 @@ import (
 	"infeed/core/dataset"
 	"infeed/core/rng"
 	"infeed/core/spec"
+	"infeed/core/vfs"
 )
 
 // T is the part of testing.TB that is needed.
@@ -19,10 +22,13 @@ type T interface {
 	FailNow()
 }
 
-// Element is one element as it can be compared: its shapes and its bytes.
+// Element is one element as it can be compared: its shapes and the bytes of its
+// components, of text each string; or the error that is in its place.
 type Element struct {
 	Shapes string
 	Data   [][]byte
+	Texts  [][]string
+	Err    string
 }
 
 // Int64s returns the first component as the int64 values it is.
@@ -34,53 +40,82 @@ func (e Element) Int64s() []int64 {
 	return out
 }
 
-// Read makes the elements with the given numbers in one Gather.
-func Read(t T, access dataset.RandomAccess, shapes *spec.Element, index ...int64) []Element {
+// Scope returns a scope for files of this machine, which its caller closes.
+func Scope(workers int) *dataset.Scope { return dataset.NewScope(vfs.Local(), workers) }
+
+// Read makes the elements with the given numbers in one Fetch.
+func Read(t T, access dataset.RandomAccess, index ...int64) []Element {
 	t.Helper()
-	b := newBlock(t, shapes, len(index))
-	require.NoError(t, access.Gather(append([]int64(nil), index...), b))
-	return split(b, shapes)
+	var b block.Buffer
+	require.NoError(t, access.Fetch(append([]int64(nil), index...), &b))
+	return Split(&b)
 }
 
-// ReadAll reads a pass element by element, of an infinite one the first limit.
+// ReadAll reads a pass element by element, of a long one the first limit elements;
+// errors are elements too.
 func ReadAll(t T, def dataset.Definition, pass rng.Key, limit int64) []Element {
 	t.Helper()
-	access := def.Open(pass)
-	out := []Element{}
-	for i := range length(def, limit) {
-		count, shapes, err := access.Like(i, 1)
-		require.NoError(t, err)
-		require.EqualValues(t, 1, count, "of one element, %d are alike", count)
-		out = append(out, Read(t, access, shapes, i)...)
-	}
+	s := Scope(0)
+	defer s.Close()
+	it, err := def.Iterate(s, pass, nil)
+	require.NoError(t, err)
+	out, _ := Take(t, it, 1, limit)
 	return out
 }
 
-func length(def dataset.Definition, limit int64) int64 {
-	if n := def.Cardinality(); n >= 0 {
-		return min(n, limit)
-	}
-	return limit
-}
-
-// newBlock returns a block in memory that shows when it was not written.
-func newBlock(t T, shapes *spec.Element, rows int) block.Block {
+// Take reads count elements from an iterator, in runs of at most size, and returns
+// them with the tokens before each run, by how many elements were read then.
+func Take(t T, it dataset.Iterator, size, count int64) ([]Element, map[int]*dataset.Token) {
 	t.Helper()
-	l, err := block.NewLayout(shapes, int64(rows))
-	require.NoError(t, err)
-	memory := make([]byte, l.Bytes)
-	for i := range memory {
-		memory[i] = 0xa5
+	out, tokens := []Element{}, map[int]*dataset.Token{}
+	var b block.Buffer
+	for again := 0; int64(len(out)) < count; {
+		tokens[len(out)] = it.Token()
+		b.Reset()
+		limit := min(size, count-int64(len(out)))
+		n, err := it.Next(limit, &b)
+		switch {
+		case errors.Is(err, io.EOF):
+			_, err = it.Next(limit, &b)
+			require.Equal(t, io.EOF, err, "after the end")
+			return out, tokens
+		case err != nil:
+			require.Zero(t, n)
+			out = append(out, Element{Err: err.Error()})
+		case n == 0:
+			again++
+			require.Less(t, again, 1000, "it asks to be asked again, over and over")
+		default:
+			require.True(t, n <= limit, "%d elements; at most %d were asked for", n, limit)
+			require.Equal(t, n, b.Rows(), "elements in memory")
+			out = append(out, Split(&b)...)
+		}
 	}
-	return l.Over(memory)
+	tokens[len(out)] = it.Token()
+	return out, tokens
 }
 
-func split(b block.Block, shapes *spec.Element) []Element {
-	out := make([]Element, b.Rows)
-	for r := range out {
-		out[r].Shapes = shapes.Shapes()
-		for _, c := range b.Slice(int64(r), int64(r)+1).Columns {
-			out[r].Data = append(out[r].Data, c.Data)
+// Split returns the elements in a buffer.
+func Split(b *block.Buffer) []Element {
+	var out []Element
+	for _, b := range b.Blocks() {
+		for r := range b.Rows {
+			e := Element{Shapes: b.Shapes.Shapes()}
+			for i, c := range b.Slice(r, r+1).Columns {
+				if c.Text == nil {
+					e.Data = append(e.Data, append([]byte{}, c.Data...))
+					continue
+				}
+				texts := []string{}
+				for k := range c.Text.Len() {
+					texts = append(texts, string(c.Text.At(k)))
+				}
+				if n := b.Shapes.Components[i].Count(); n != int64(len(texts)) {
+					e.Err = fmt.Sprintf("component %d has %d strings; its shape asks for %d", i, len(texts), n)
+				}
+				e.Texts = append(e.Texts, texts)
+			}
+			out = append(out, e)
 		}
 	}
 	return out
@@ -94,26 +129,35 @@ func (r Range) Spec() *spec.Element {
 	return &spec.Element{Components: []spec.Component{{DType: spec.DType{Kind: 'i', Size: 8}}}}
 }
 
-// Bound implements dataset.Definition.
-func (r Range) Bound() *spec.Element { return r.Spec() }
-
 // Cardinality implements dataset.Definition.
 func (r Range) Cardinality() int64 { return int64(r) }
 
-// Open implements dataset.Definition.
-func (r Range) Open(_ rng.Key) dataset.RandomAccess { return r }
+// Iterate implements dataset.Definition.
+func (r Range) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) (dataset.Iterator, error) {
+	return dataset.Walk(r, s, pass, from)
+}
 
-// Like implements dataset.RandomAccess.
-func (r Range) Like(_, limit int64) (int64, *spec.Element, error) { return limit, r.Spec(), nil }
+// Open implements dataset.Indexed.
+func (r Range) Open(_ *dataset.Scope, _ rng.Key) (dataset.RandomAccess, error) { return r, nil }
 
-// Gather implements dataset.RandomAccess.
-func (r Range) Gather(index []int64, dst block.Block) error {
+// Fetch implements dataset.RandomAccess.
+func (r Range) Fetch(index []int64, dst dataset.Sink) error {
+	b, err := dst.Block(r.Spec(), int64(len(index)))
+	if err != nil {
+		return err
+	}
 	for i, x := range index {
 		if x < 0 || r >= 0 && x >= int64(r) {
 			return fmt.Errorf("element %d of %d was asked for", x, r)
 		}
-		binary.LittleEndian.PutUint64(dst.Columns[0].Data[8*i:], uint64(x))
+		binary.LittleEndian.PutUint64(b.Columns[0].Data[8*i:], uint64(x))
 		index[i] = -1 // index is scratch memory: nobody may count on it afterwards
 	}
 	return nil
 }
+
+// Stream hides that a dataset is indexed, and how many elements it has.
+type Stream struct{ dataset.Definition }
+
+// Cardinality implements dataset.Definition.
+func (Stream) Cardinality() int64 { return dataset.Unknown }

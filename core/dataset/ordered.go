@@ -1,0 +1,291 @@
+package dataset
+
+import (
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"infeed/core/block"
+)
+
+// Job is a piece of work of an [Ordered] iterator. Its memory is used for one piece
+// after the other.
+type Job struct {
+	// Limit is how many elements the piece should have at most.
+	Limit int64
+	// In is what Claim leaves for Work; Own is what they keep in a job for good.
+	In  block.Buffer
+	Own any
+	// Out is what Work makes, and Fails its errors, in order.
+	Out   block.Buffer
+	Fails []Failure
+
+	before, after *Token
+	err           error // of Claim: there is no work
+	ready         chan struct{}
+}
+
+// Failure is the error of an element that comes after so many blocks of Job.Out.
+type Failure struct {
+	After int
+	Err   error
+}
+
+// Work is what an [Ordered] iterator does.
+type Work interface {
+	// Claim takes the next piece of the input, one call at a time. It returns
+	// io.EOF when there is none, and other errors at their place.
+	Claim(j *Job) error
+	// Token returns where the input is: before what Claim takes next.
+	Token() *Token
+	// Work makes the elements of a piece. Calls run at the same time.
+	Work(j *Job)
+}
+
+// Ordered does the work of pieces on several goroutines and gives the elements in
+// the order of the pieces.
+type Ordered struct {
+	scope   *Scope
+	work    Work
+	workers int
+	growth  growth
+
+	mu struct { // claims, one after the other
+		sync.Mutex
+		ended bool
+		token *Token // before what Claim takes next
+	}
+	free  chan *Job
+	order chan *Job
+
+	job   *Job // that is being given out; nil: the next one has to be waited for
+	block int  // of Job.Out
+	row   int64
+	fail  int   // of Job.Fails
+	taken int64 // elements and errors of the job that were passed
+	after *Token
+	end   bool
+}
+
+// NewOrdered returns an iterator over work that goes on from a token. open opens
+// the input at the token that Work.Token gave. With no workers, Next itself works.
+func NewOrdered(op string, s *Scope, workers int, from *Token, open func(from *Token) (Work, error)) (*Ordered, error) {
+	skip, in, err := from.split(op, 1)
+	if err != nil {
+		return nil, err
+	}
+	o := &Ordered{scope: s, workers: workers, after: in}
+	if o.work, err = open(in); err != nil {
+		return nil, err
+	}
+	o.mu.token = in
+	o.free = make(chan *Job, workers+2)
+	o.order = make(chan *Job, workers+2)
+	for range cap(o.free) {
+		o.free <- &Job{ready: make(chan struct{}, 1)}
+	}
+	for range workers {
+		s.Go(o.run)
+	}
+	for n := skip[0]; n > 0; {
+		if err := o.fetch(); err != nil {
+			return nil, err
+		}
+		n -= o.skip(n)
+	}
+	return o, nil
+}
+
+// growth finds how many elements make about a millisecond of work.
+type growth struct {
+	sync.Mutex
+	limit int64
+}
+
+const (
+	pieceTime  = time.Millisecond
+	pieceLimit = 4096
+	pieceBytes = 1 << 20
+)
+
+func (g *growth) next() int64 {
+	g.Lock()
+	defer g.Unlock()
+	g.limit = max(g.limit, 1)
+	return g.limit
+}
+
+func (g *growth) saw(j *Job, took time.Duration) {
+	g.Lock()
+	defer g.Unlock()
+	switch {
+	case j.Limit < g.limit:
+	case (took > 2*pieceTime || j.Out.Bytes() > 2*pieceBytes) && g.limit > 1:
+		g.limit /= 2
+	case took < pieceTime && j.Out.Bytes() < pieceBytes && g.limit < pieceLimit:
+		g.limit *= 2
+	}
+}
+
+// run is a worker.
+func (o *Ordered) run() {
+	for {
+		var j *Job
+		select {
+		case j = <-o.free:
+		case <-o.scope.Done():
+			return
+		}
+		if !o.claim(j) {
+			return
+		}
+		o.do(j)
+	}
+}
+
+// claim takes a piece and puts it in its place. It returns false after the last one.
+func (o *Ordered) claim(j *Job) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.mu.ended {
+		return false
+	}
+	j.Limit = o.growth.next()
+	j.In.Reset()
+	j.Out.Reset()
+	j.Fails = j.Fails[:0]
+	j.before = o.mu.token
+	for j.err = o.work.Claim(j); j.err == errAgain; {
+		j.In.Reset()
+		j.err = o.work.Claim(j)
+	}
+	o.mu.token = o.work.Token()
+	j.after = o.mu.token
+	o.mu.ended = errors.Is(j.err, io.EOF)
+	o.order <- j // there is room for all jobs
+	return true
+}
+
+// errAgain is an input's "ask again".
+var errAgain = errors.New("ask again")
+
+// Again is what Work.Claim returns where an input made nothing and has to be asked
+// again.
+func Again(n int64, err error) error {
+	if n == 0 && err == nil {
+		return errAgain
+	}
+	return err
+}
+
+func (o *Ordered) do(j *Job) {
+	if j.err == nil {
+		start := time.Now()
+		o.work.Work(j)
+		o.growth.saw(j, time.Since(start))
+	} else if !errors.Is(j.err, io.EOF) {
+		j.Fails = append(j.Fails, Failure{0, j.err})
+	}
+	j.ready <- struct{}{}
+}
+
+// fetch waits for the next piece.
+func (o *Ordered) fetch() error {
+	for o.job == nil {
+		if o.end {
+			return io.EOF
+		}
+		if o.workers == 0 {
+			j := <-o.free
+			o.claim(j)
+			o.do(j)
+		}
+		var j *Job
+		select {
+		case j = <-o.order:
+		case <-o.scope.Done():
+			return o.scope.Err()
+		}
+		select {
+		case <-j.ready:
+		case <-o.scope.Done():
+			return o.scope.Err()
+		}
+		o.job, o.block, o.row, o.fail, o.taken = j, 0, 0, 0, 0
+		o.end = errors.Is(j.err, io.EOF)
+		o.settle()
+	}
+	return nil
+}
+
+// settle gives the job back when all of it was passed.
+func (o *Ordered) settle() {
+	if o.job != nil && o.block == len(o.job.Out.Blocks()) && o.fail == len(o.job.Fails) {
+		o.after = o.job.after
+		o.free <- o.job
+		o.job = nil
+	}
+}
+
+// failing returns the error that is next, if one is.
+func (o *Ordered) failing() error {
+	if j := o.job; o.fail < len(j.Fails) && j.Fails[o.fail].After == o.block {
+		return j.Fails[o.fail].Err
+	}
+	return nil
+}
+
+// pass says that n rows of the current block, or the next error, were given.
+func (o *Ordered) pass(n int64) {
+	o.taken += max(n, 1)
+	if n == 0 {
+		o.fail++
+	} else if o.row += n; o.row == o.job.Out.Blocks()[o.block].Rows {
+		o.block, o.row = o.block+1, 0
+	}
+	o.settle()
+}
+
+// skip passes up to n elements and errors and returns how many.
+func (o *Ordered) skip(n int64) int64 {
+	if o.failing() != nil {
+		o.pass(0)
+		return 1
+	}
+	n = min(n, o.job.Out.Blocks()[o.block].Rows-o.row)
+	o.pass(n)
+	return n
+}
+
+// Next implements Iterator.
+func (o *Ordered) Next(limit int64, dst Sink) (int64, error) {
+	if err := o.fetch(); err != nil {
+		return 0, err
+	}
+	if err := o.failing(); err != nil {
+		o.pass(0)
+		return 0, err
+	}
+	b := o.job.Out.Blocks()[o.block]
+	n := min(limit, b.Rows-o.row)
+	out, err := dst.Block(b.Shapes, n)
+	if err != nil {
+		return 0, err
+	}
+	if n < b.Rows {
+		out.Copy(0, b.Slice(o.row, o.row+n))
+	} else {
+		out.Take(b)
+	}
+	o.pass(n)
+	return n, nil
+}
+
+// Token implements Iterator.
+func (o *Ordered) Token() *Token {
+	if o.job == nil {
+		return Over(o.after, 0)
+	}
+	return Over(o.job.before, o.taken)
+}

@@ -1,0 +1,122 @@
+package dataset
+
+import (
+	"sync"
+
+	"infeed/core/errs"
+	"infeed/core/par"
+	"infeed/core/vfs"
+)
+
+// Scope is what iterators live in: what they use of the outside world, and who
+// cleans up after them. Closing it ends everything in it.
+type Scope struct {
+	FS     vfs.FS
+	Caller Caller
+	// Workers is how many goroutines a stage may have; 0: none, the caller of Next
+	// does the work.
+	Workers int
+
+	group *par.Group
+	done  chan struct{}
+	mu    struct {
+		sync.Mutex
+		closed   bool
+		cause    error
+		closers  []func()
+		children map[*Scope]bool
+	}
+	parent *Scope
+}
+
+// NewScope returns an open scope for the files of fs.
+func NewScope(fs vfs.FS, workers int) *Scope {
+	s := &Scope{FS: fs, Workers: workers, done: make(chan struct{})}
+	s.group = par.NewGroup(s.Fail)
+	return s
+}
+
+// Child returns a scope that ends with s at the latest.
+func (s *Scope) Child() *Scope {
+	c := NewScope(s.FS, s.Workers)
+	c.Caller, c.parent = s.Caller, s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.mu.closed {
+		c.Fail(s.mu.cause)
+		return c
+	}
+	if s.mu.children == nil {
+		s.mu.children = map[*Scope]bool{}
+	}
+	s.mu.children[c] = true
+	return c
+}
+
+// Go runs f on a goroutine that Close waits for. f returns soon after Done.
+func (s *Scope) Go(f func()) { s.group.Go(f) }
+
+// Done is closed when the scope ends.
+func (s *Scope) Done() <-chan struct{} { return s.done }
+
+// Defer has f called when the scope is closed, after its goroutines have ended.
+func (s *Scope) Defer(f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mu.closers = append(s.mu.closers, f)
+}
+
+// Fail ends the scope with a cause; goroutines go on until they see Done.
+func (s *Scope) Fail(cause error) {
+	s.mu.Lock()
+	if s.mu.closed {
+		s.mu.Unlock()
+		return
+	}
+	s.mu.closed, s.mu.cause = true, cause
+	children := make([]*Scope, 0, len(s.mu.children))
+	for c := range s.mu.children {
+		children = append(children, c)
+	}
+	close(s.done)
+	s.mu.Unlock()
+	for _, c := range children {
+		c.Fail(cause)
+	}
+	if s.parent != nil && errs.KindOf(cause) == errs.Internal {
+		s.parent.Fail(cause)
+	}
+}
+
+// Err returns why the scope ended, or nil.
+func (s *Scope) Err() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.mu.cause
+}
+
+// Close ends the scope, waits for what runs in it, and cleans up. It may be called
+// again.
+func (s *Scope) Close() {
+	s.Fail(errs.New(errs.Cancelled, "iterator", "it was closed"))
+	s.mu.Lock()
+	children := s.mu.children
+	s.mu.children = nil
+	s.mu.Unlock()
+	for c := range children {
+		c.Close()
+	}
+	s.group.Wait()
+	s.mu.Lock()
+	closers := s.mu.closers
+	s.mu.closers = nil
+	s.mu.Unlock()
+	for i := len(closers) - 1; i >= 0; i-- {
+		closers[i]()
+	}
+	if s.parent != nil {
+		s.parent.mu.Lock()
+		delete(s.parent.mu.children, s)
+		s.parent.mu.Unlock()
+	}
+}

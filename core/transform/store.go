@@ -1,0 +1,237 @@
+package transform
+
+import (
+	"infeed/core/block"
+	"infeed/core/dataset"
+	"infeed/core/spec"
+)
+
+// store keeps elements at places, to be taken in any order. Those of the shapes of
+// the first lie in columns, one place after the other; others, and errors, by
+// themselves. Memory is that of the most elements that were stored at once, and as
+// much again for text at most.
+//
+// As a dataset.Sink it puts elements at free places: begin, then calls of Block, then
+// finish.
+type store struct {
+	shapes  *spec.Element
+	columns []storeColumn
+	count   int64 // places that there are
+	unused  []int64
+	odd     map[int64]odd
+
+	into     []int64 // places that finish adds to
+	incoming block.Buffer
+}
+
+type storeColumn struct {
+	data     []byte
+	rowBytes int64
+	text     *storedText
+	strings  int64 // of each element
+}
+
+type odd struct {
+	block block.Block
+	err   error
+}
+
+func (s *store) begin(into []int64) {
+	s.into = into
+	s.incoming.Reset()
+}
+
+// Block implements dataset.Sink.
+func (s *store) Block(shapes *spec.Element, rows int64) (block.Block, error) {
+	return s.incoming.Block(shapes, rows)
+}
+
+// finish stores the elements that came, or the error that came instead, and returns
+// the places since begin.
+func (s *store) finish(err error) []int64 {
+	if err != nil {
+		s.into = append(s.into, s.place())
+		s.setOdd(s.into[len(s.into)-1], odd{err: err})
+		return s.into
+	}
+	for _, b := range s.incoming.Blocks() {
+		if s.shapes == nil {
+			s.adopt(b.Shapes)
+		}
+		first := len(s.into)
+		for range b.Rows {
+			s.into = append(s.into, s.place())
+		}
+		places := s.into[first:]
+		if b.Shapes.Same(s.shapes) {
+			s.put(b, places)
+			continue
+		}
+		for i, p := range places {
+			var own block.Buffer
+			row, err := own.Block(b.Shapes, 1)
+			if err == nil {
+				row.Copy(0, b.Slice(int64(i), int64(i)+1))
+			}
+			s.setOdd(p, odd{row, err})
+		}
+	}
+	return s.into
+}
+
+func (s *store) adopt(shapes *spec.Element) {
+	s.shapes = shapes
+	for _, c := range shapes.Components {
+		col := storeColumn{}
+		if c.IsText() {
+			col.text, col.strings = &storedText{}, c.Count()
+		} else {
+			col.rowBytes, _ = c.Bytes()
+		}
+		s.columns = append(s.columns, col)
+	}
+}
+
+// place returns a free place.
+func (s *store) place() int64 {
+	if n := len(s.unused); n > 0 {
+		p := s.unused[n-1]
+		s.unused = s.unused[:n-1]
+		return p
+	}
+	s.count++
+	return s.count - 1
+}
+
+// free makes places free.
+func (s *store) free(places []int64) {
+	s.unused = append(s.unused, places...)
+	for _, p := range places {
+		if len(s.odd) > 0 {
+			delete(s.odd, p)
+		}
+	}
+	for i := range s.columns {
+		if c := &s.columns[i]; c.text != nil {
+			for _, p := range places {
+				c.text.free(p*c.strings, c.strings)
+			}
+		}
+	}
+}
+
+func (s *store) setOdd(p int64, o odd) {
+	if s.odd == nil {
+		s.odd = map[int64]odd{}
+	}
+	s.odd[p] = o
+}
+
+// put stores the rows of a block at places.
+func (s *store) put(b block.Block, places []int64) {
+	for i := range s.columns {
+		c := &s.columns[i]
+		if c.text != nil {
+			for r, p := range places {
+				for k := range c.strings {
+					c.text.set(p*c.strings+k, b.Columns[i].Text.At(int(int64(r)*c.strings+k)))
+				}
+			}
+			continue
+		}
+		if need := s.count * c.rowBytes; need > int64(len(c.data)) {
+			c.data = append(c.data, make([]byte, need-int64(len(c.data)))...)
+		}
+		src, n := b.Columns[i].Data, c.rowBytes
+		for r, p := range places {
+			copy(c.data[p*n:(p+1)*n], src[int64(r)*n:])
+		}
+	}
+}
+
+// give makes the elements at the first of the places in dst, as many as have equal
+// shapes, and returns how many. Where an error is stored first, it is returned with
+// 0; an error of dst with -1.
+func (s *store) give(places []int64, dst dataset.Sink) (int64, error) {
+	n := len(places)
+	if len(s.odd) > 0 {
+		if o, ok := s.odd[places[0]]; ok {
+			if o.err != nil {
+				return 0, o.err
+			}
+			out, err := dst.Block(o.block.Shapes, 1)
+			if err != nil {
+				return -1, err
+			}
+			out.Copy(0, o.block)
+			return 1, nil
+		}
+		for i, p := range places {
+			if _, ok := s.odd[p]; ok {
+				n = i
+				break
+			}
+		}
+	}
+	out, err := dst.Block(s.shapes, int64(n))
+	if err != nil {
+		return -1, err
+	}
+	return int64(n), out.Gather(0, s.stored(), places[:n])
+}
+
+// stored is all places as a block.
+func (s *store) stored() block.Block {
+	b := block.Block{Rows: s.count, Shapes: s.shapes, Columns: make([]block.Column, len(s.columns))}
+	for i, c := range s.columns {
+		if c.text != nil {
+			c.text.upTo(s.count * c.strings)
+			b.Columns[i].Text = &c.text.Text
+		} else {
+			b.Columns[i] = block.Column{Data: c.data, RowBytes: c.rowBytes}
+		}
+	}
+	return b
+}
+
+// storedText is strings at places. Those that are set go behind all others; when
+// more than half of the memory is of strings that are gone, it is packed.
+type storedText struct {
+	block.Text
+	live int64 // bytes
+}
+
+func (t *storedText) upTo(n int64) {
+	for int64(len(t.Starts)) < n {
+		t.Starts, t.Ends = append(t.Starts, 0), append(t.Ends, 0)
+	}
+}
+
+func (t *storedText) set(place int64, s []byte) {
+	t.upTo(place + 1)
+	if len(t.Data)+len(s) > cap(t.Data) && t.live < int64(len(t.Data)/2) {
+		t.pack()
+	}
+	t.Starts[place] = int64(len(t.Data))
+	t.Data = append(t.Data, s...)
+	t.Ends[place] = int64(len(t.Data))
+	t.live += int64(len(s))
+}
+
+func (t *storedText) free(first, n int64) {
+	t.upTo(first + n)
+	for i := first; i < first+n; i++ {
+		t.live -= t.Ends[i] - t.Starts[i]
+		t.Starts[i], t.Ends[i] = 0, 0
+	}
+}
+
+func (t *storedText) pack() {
+	packed := make([]byte, 0, max(2*t.live, 1024))
+	for i, from := range t.Starts {
+		at := int64(len(packed))
+		packed = append(packed, t.Data[from:t.Ends[i]]...)
+		t.Starts[i], t.Ends[i] = at, int64(len(packed))
+	}
+	t.Data = packed
+}

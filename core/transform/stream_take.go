@@ -1,0 +1,188 @@
+package transform
+
+import (
+	"errors"
+	"io"
+
+	"infeed/core/block"
+	"infeed/core/dataset"
+	"infeed/core/rng"
+	"infeed/core/spec"
+)
+
+// part is the elements of a stream from number skip on, count of them at most
+// (-1: all).
+type part struct {
+	in          dataset.Definition
+	skip, count int64
+}
+
+func streamTake(in dataset.Definition, count int64) dataset.Definition {
+	return &part{in: in, count: count}
+}
+
+func streamSkip(in dataset.Definition, count int64) dataset.Definition {
+	if count == -1 {
+		return &part{in: in}
+	}
+	return &part{in: in, skip: count, count: -1}
+}
+
+func (p *part) Spec() *spec.Element { return p.in.Spec() }
+
+func (p *part) Cardinality() int64 {
+	n := p.in.Cardinality()
+	switch {
+	case p.count == 0:
+		return 0
+	case n == dataset.Infinite && p.count > 0:
+		return p.count
+	case n < 0:
+		return n
+	}
+	n = max(0, n-p.skip)
+	if p.count >= 0 {
+		n = min(n, p.count)
+	}
+	return n
+}
+
+func (p *part) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) (dataset.Iterator, error) {
+	at, err := from.Numbers("take", 2)
+	if err != nil {
+		return nil, err
+	}
+	in, err := from.Input("take", 0)
+	if err != nil {
+		return nil, err
+	}
+	it := &partIterator{part: p, skipped: at[0], given: at[1]}
+	it.in, err = p.in.Iterate(s, pass, in)
+	return it, err
+}
+
+type partIterator struct {
+	*part
+	in             dataset.Iterator
+	skipped, given int64 // elements of the input
+	rest           block.Buffer
+}
+
+func (it *partIterator) Token() *dataset.Token {
+	return dataset.Over(it.in.Token(), it.skipped, it.given)
+}
+
+func (it *partIterator) Next(limit int64, dst dataset.Sink) (int64, error) {
+	if it.count >= 0 {
+		limit = min(limit, it.count-it.given)
+	}
+	if limit <= 0 {
+		return 0, io.EOF
+	}
+	for it.skipped < it.skip {
+		it.rest.Reset()
+		n, err := it.in.Next(min(it.skip-it.skipped, skipped), &it.rest)
+		it.skipped += passed(n, err)
+		if err != nil {
+			return 0, err
+		}
+	}
+	n, err := it.in.Next(limit, dst)
+	it.given += passed(n, err)
+	return n, err
+}
+
+// skipped is how many elements are skipped at a time.
+const skipped = 1024
+
+// passed returns how many elements an iterator went past in a call of Next.
+func passed(n int64, err error) int64 {
+	if err != nil && !errors.Is(err, io.EOF) {
+		return 1
+	}
+	return n
+}
+
+// every is every shards-th element of a stream, from number index on.
+type every struct {
+	in            dataset.Definition
+	shards, index int64
+}
+
+func streamShard(in dataset.Definition, shards, index int64) dataset.Definition {
+	return &every{in: in, shards: shards, index: index}
+}
+
+func (e *every) Spec() *spec.Element { return e.in.Spec() }
+
+func (e *every) Cardinality() int64 {
+	n := e.in.Cardinality()
+	if n < 0 {
+		return n
+	}
+	return max(0, (n-e.index+e.shards-1)/e.shards)
+}
+
+func (e *every) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) (dataset.Iterator, error) {
+	at, err := from.Numbers("shard", 1)
+	if err != nil {
+		return nil, err
+	}
+	in, err := from.Input("shard", 0)
+	if err != nil {
+		return nil, err
+	}
+	it := &everyIterator{every: e, number: at[0]}
+	it.in, err = dataset.NewCursor("shard", in, func(from *dataset.Token) (dataset.Iterator, error) { return e.in.Iterate(s, pass, from) })
+	return it, err
+}
+
+type everyIterator struct {
+	*every
+	in     *dataset.Cursor
+	number int64 // of the next element, counted over the shards only
+	chosen []int64
+}
+
+func (it *everyIterator) Token() *dataset.Token { return dataset.Over(it.in.Token(), it.number) }
+
+func (it *everyIterator) Next(limit int64, dst dataset.Sink) (int64, error) {
+	for {
+		b, err := it.in.Peek(limit * it.shards)
+		if err != nil {
+			mine := it.number == it.index
+			it.number = (it.number + passed(0, err)) % it.shards
+			if mine || errors.Is(err, io.EOF) {
+				return 0, err
+			}
+			continue // it is another reader's
+		}
+		it.chosen = it.chosen[:0]
+		rows := int64(0)
+		for ; rows < b.Rows && int64(len(it.chosen)) < limit; rows++ {
+			if (it.number+rows)%it.shards == it.index {
+				it.chosen = append(it.chosen, rows)
+			}
+		}
+		n := int64(len(it.chosen))
+		if n > 0 {
+			if err := choose(b, it.chosen, dst); err != nil {
+				return 0, err
+			}
+		}
+		it.in.Take(rows)
+		it.number = (it.number + rows) % it.shards
+		if n > 0 {
+			return n, nil
+		}
+	}
+}
+
+// choose makes some rows of a block in dst.
+func choose(b block.Block, index []int64, dst dataset.Sink) error {
+	out, err := dst.Block(b.Shapes, int64(len(index)))
+	if err != nil {
+		return err
+	}
+	return out.Gather(0, b, index)
+}
