@@ -156,4 +156,19 @@ int32_t infeed_dataset_produce(infeed_call *call);
 /* Fails with the error that ended the iterator; 0 where there was none. */
 int32_t infeed_dataset_error(infeed_call *call);
 
+/* -- files --------------------------------------------------------------- */
+
+/* Makes a TFRecord file: handle. data: its path. arg[0]: compression, 0 none, 1
+ * gzip, 2 zlib, 3 zstd; arg[1]: its level, -1 for the usual one. */
+int32_t infeed_writer_open(infeed_call *call);
+
+/* Appends arg[0] records. data: their sizes, 8 bytes each, then they. */
+int32_t infeed_writer_write(infeed_call *call);
+
+/* Passes on what was written, so that readers of the file see it. */
+int32_t infeed_writer_flush(infeed_call *call);
+
+/* Ends the file and closes the handle. Closed already is no error. */
+int32_t infeed_writer_close(infeed_call *call);
+
 #endif
