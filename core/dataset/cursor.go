@@ -27,7 +27,7 @@ func NewCursor(op string, from *Token, open func(from *Token) (Iterator, error))
 	for n := skip[0]; n > 0; {
 		b, err := c.Peek(n)
 		if err != nil {
-			return nil, err
+			return nil, short(op, err)
 		}
 		n -= b.Rows
 		c.Take(b.Rows)
@@ -42,9 +42,12 @@ func (c *Cursor) Peek(limit int64) (block.Block, error) {
 		c.buffer.Reset()
 		c.before = c.it.Token()
 		c.at, c.row, c.taken = 0, 0, 0
-		if _, err := c.it.Next(limit, &c.buffer); err != nil {
+		n, err := c.it.Next(limit, &c.buffer)
+		if n == 0 { // what the buffer got is void
 			c.buffer.Reset()
 			c.before = c.it.Token()
+		}
+		if err != nil {
 			return block.Block{}, err
 		}
 	}

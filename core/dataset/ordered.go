@@ -90,7 +90,7 @@ func NewOrdered(op string, s *Scope, workers int, from *Token, open func(from *T
 	}
 	for n := skip[0]; n > 0; {
 		if err := o.fetch(); err != nil {
-			return nil, err
+			return nil, short(op, err)
 		}
 		n -= o.skip(n)
 	}

@@ -1,6 +1,11 @@
 package dataset
 
-import "infeed/core/errs"
+import (
+	"errors"
+	"io"
+
+	"infeed/core/errs"
+)
 
 // Token says where an iterator can be taken up again. It is immutable. What its
 // parts mean is the iterator's business.
@@ -47,6 +52,14 @@ func (t *Token) Input(op string, i int) (*Token, error) {
 
 // mostSkipped bounds how many elements a token can be behind the start of a block.
 const mostSkipped = 1 << 32
+
+// short is the error of a token that is behind the end of its input.
+func short(op string, err error) error {
+	if errors.Is(err, io.EOF) {
+		return errs.New(errs.StateMismatch, op, "its state is behind the end of its input, which is another than when the state was saved")
+	}
+	return err
+}
 
 // split is Numbers and Input 0, where the first number counts elements of a block.
 func (t *Token) split(op string, n int) ([]int64, *Token, error) {

@@ -78,7 +78,8 @@ func (r *Reader) Close() {
 }
 
 // Recover makes the reader leave out what the last call of Next failed on, as the
-// policy Skip does. What cannot be passed ends the file.
+// policy Skip does. What cannot be passed ends the file. It is counted in the Damage
+// of the block in which that happens, before what else is left out there.
 func (r *Reader) Recover() { r.excuse = true }
 
 // Next gives the next records, rows of them at most, in b; io.EOF when there are
@@ -100,7 +101,7 @@ func (r *Reader) Next(b *Block, rows int) error {
 
 func (r *Reader) endFile() {
 	r.Close()
-	r.token = Token{File: r.token.File + 1}
+	r.token, r.excuse = Token{File: r.token.File + 1}, false
 }
 
 // next gives records of the file that the token is in; none at its end.
@@ -197,8 +198,14 @@ func (r *Reader) guess(rows int) int {
 
 // more reads on until n bytes are in w. Bytes may be there before an error too.
 func (r *Reader) more(w *window, b *Block, n int) error {
+	ahead := 2 * r.o.BlockBytes
+	if r.in.size != unknown { // small files need little memory
+		const grown = 4096
+		left := max(r.in.size-w.at, int64(len(w.data))) + grown
+		n, ahead = int(min(int64(n), left)), int(min(int64(ahead), left))
+	}
 	b.Data = w.data
-	memory := b.room(n, 2*r.o.BlockBytes)
+	memory := b.room(n, ahead)
 	got, last, err := r.in.read(memory[len(w.data):], w.at+int64(len(w.data)))
 	w.data, w.last = memory[:len(w.data)+got], last
 	return err
