@@ -79,7 +79,7 @@ func serialized(messages ...[]byte) (in Serialized) {
 // values returns what a column holds, as Go values.
 func (c *Column) values(t Type) []any {
 	out := []any{}
-	for i := range int(c.count(t)) {
+	for i := range int(c.Count(t)) {
 		switch t {
 		case Float:
 			out = append(out, math.Float32frombits(binary.LittleEndian.Uint32(c.Values[4*i:])))

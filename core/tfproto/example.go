@@ -27,6 +27,16 @@ func indexOf(features []Feature) map[string]int {
 // beginning and in the memory that they have. It returns how many examples the
 // columns hold: all, or those before the one that the error is about.
 func (p *Parser) Parse(in Serialized, columns []Column) (int, error) {
+	return p.parse(in, columns, false)
+}
+
+// ParseAlike is Parse, but stops before the first example that has another number of
+// values, or steps, of a feature than the first example has.
+func (p *Parser) ParseAlike(in Serialized, columns []Column) (int, error) {
+	return p.parse(in, columns, true)
+}
+
+func (p *Parser) parse(in Serialized, columns []Column, alike bool) (int, error) {
 	for i := range p.features {
 		columns[i].reset(&p.features[i], len(in.Starts))
 	}
@@ -37,14 +47,28 @@ func (p *Parser) Parse(in Serialized, columns []Column) (int, error) {
 		if problem == nil {
 			problem = appendRow(m, p.features, k, columns)
 		}
-		if problem != nil {
-			for i := range p.features {
-				columns[i].back(&p.features[i], row)
-			}
-			return row, problem.at("example", in.First+int64(row), m)
+		if problem == nil && (!alike || same(columns, row)) {
+			continue
 		}
+		for i := range p.features {
+			columns[i].back(&p.features[i], row)
+		}
+		if problem != nil {
+			return row, problem.at("example", in.First, row, m)
+		}
+		return row, nil
 	}
 	return len(in.Starts), nil
+}
+
+// same tells whether a row has as many values, or steps, as the first.
+func same(columns []Column, row int) bool {
+	for i := range columns {
+		if s := columns[i].Splits; len(s) > 0 && s[row+1]-s[row] != s[1] {
+			return false
+		}
+	}
+	return true
 }
 
 // find notes where the features of an example are, and the feature lists of a
@@ -82,7 +106,7 @@ func find(m cursor, features, lists *keyed) *problem {
 func appendRow(m cursor, features []Feature, k *keyed, columns []Column) *problem {
 	for i := range features {
 		f, c := &features[i], &columns[i]
-		before := c.count(f.Type)
+		before := c.Count(f.Type)
 		var have Type
 		if s := k.found[i]; s.from >= 0 {
 			var ok bool
@@ -93,7 +117,7 @@ func appendRow(m cursor, features []Feature, k *keyed, columns []Column) *proble
 		if have != f.Type && have != 0 {
 			return &problem{feature: f, have: have}
 		}
-		n := c.count(f.Type) - before
+		n := c.Count(f.Type) - before
 		switch {
 		case f.Shape == Fixed && have == 0 && f.Default != nil:
 			c.appendDefault(f)
@@ -102,11 +126,11 @@ func appendRow(m cursor, features []Feature, k *keyed, columns []Column) *proble
 		case f.Shape == Fixed && n != f.Size:
 			return &problem{feature: f, count: n}
 		case f.Shape == Var:
-			c.Splits = append(c.Splits, c.count(f.Type))
+			c.Splits = append(c.Splits, c.Count(f.Type))
 		case f.Shape == Sequence && n%f.Size != 0:
 			return &problem{feature: f, count: n}
 		case f.Shape == Sequence:
-			c.Splits = append(c.Splits, c.count(f.Type)/f.Size)
+			c.Splits = append(c.Splits, c.Count(f.Type)/f.Size)
 		}
 	}
 	return nil

@@ -65,8 +65,8 @@ type Column struct {
 	Steps []int64
 }
 
-// count returns how many values of a type there are.
-func (c *Column) count(t Type) int64 {
+// Count returns how many values of a type there are.
+func (c *Column) Count(t Type) int64 {
 	if t == Bytes {
 		return int64(len(c.Offsets)) - 1
 	}
@@ -102,12 +102,16 @@ func (c *Column) reset(f *Feature, rows int) {
 func (c *Column) Text(i int) []byte { return c.Values[c.Offsets[i]:c.Offsets[i+1]] }
 
 // Serialized is a run of serialized messages in one piece of memory: message i is
-// Data[Starts[i]:Ends[i]]. First is the number of the first, for messages of errors.
+// Data[Starts[i]:Ends[i]]. First is the number of the first for messages of errors, or
+// Unnumbered.
 type Serialized struct {
 	Data         []byte
 	Starts, Ends []int64
 	First        int64
 }
+
+// Unnumbered is the First of messages that an error need not tell apart.
+const Unnumbered int64 = -1
 
 // check looks whether features make sense.
 func check(features []Feature) error {
@@ -125,8 +129,8 @@ func check(features []Feature) error {
 			return errs.New(errs.InvalidArgument, "parse_example", "feature %q has steps of no values, which cannot be counted", f.Key)
 		case f.Default != nil && f.Shape != Fixed:
 			return errs.New(errs.InvalidArgument, "parse_example", "feature %q has any number of values, and a default", f.Key)
-		case f.Default != nil && f.Default.count(f.Type) != f.Size:
-			return errs.New(errs.InvalidArgument, "parse_example", "feature %q has a default of %d values; its shape asks for %d", f.Key, f.Default.count(f.Type), f.Size)
+		case f.Default != nil && f.Default.Count(f.Type) != f.Size:
+			return errs.New(errs.InvalidArgument, "parse_example", "feature %q has a default of %d values; its shape asks for %d", f.Key, f.Default.Count(f.Type), f.Size)
 		}
 		seen[f.Key] = true
 	}

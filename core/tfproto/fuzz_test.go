@@ -36,7 +36,7 @@ func FuzzExample(f *testing.F) {
 			require.LessOrEqual(t, last, int64(len(data)+2))
 			if features[i].Shape == Var {
 				require.Len(t, lists[i].Steps, int(last)+1)
-				require.Equal(t, lists[i].count(features[i].Type), lists[i].Steps[last])
+				require.Equal(t, lists[i].Count(features[i].Type), lists[i].Steps[last])
 			}
 		}
 	})
@@ -47,7 +47,7 @@ func checkColumns(t *testing.T, features []Feature, columns []Column, rows, size
 	require.NotZero(t, rows, "the first is good")
 	for i, f := range features {
 		c := &columns[i]
-		n := c.count(f.Type)
+		n := c.Count(f.Type)
 		switch f.Shape {
 		case Fixed:
 			require.Equal(t, int64(rows)*f.Size, n)

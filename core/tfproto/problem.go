@@ -21,9 +21,12 @@ type problem struct {
 }
 
 // at returns the error: which message it is about, and what else that has.
-func (p *problem) at(what string, number int64, m cursor) error {
+func (p *problem) at(what string, first int64, row int, m cursor) error {
 	start := m.pos
-	text := fmt.Sprintf("%s %d", what, number)
+	text := "the " + what
+	if first != Unnumbered {
+		text = fmt.Sprintf("%s %d", what, first+int64(row))
+	}
 	if p.feature != nil {
 		kind := "feature"
 		if p.list {

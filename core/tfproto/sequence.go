@@ -50,7 +50,7 @@ func (p *SequenceParser) Parse(in Serialized, context, lists []Column) (int, err
 		}
 		if problem != nil {
 			p.back(row, context, lists)
-			return row, problem.at("sequence example", in.First+int64(row), m)
+			return row, problem.at("sequence example", in.First, row, m)
 		}
 	}
 	return len(in.Starts), nil
@@ -94,7 +94,7 @@ func (c *Column) appendSteps(f *Feature, m cursor) (steps int64, bad *problem) {
 		if !ok {
 			return steps, broken()
 		}
-		before := c.count(f.Type)
+		before := c.Count(f.Type)
 		have, ok := c.appendFeature(f.Type, m.in(s))
 		if !ok {
 			m.pos = s.from
@@ -104,8 +104,8 @@ func (c *Column) appendSteps(f *Feature, m cursor) (steps int64, bad *problem) {
 			return steps, &problem{feature: f, list: true, step: steps, have: have}
 		}
 		if f.Shape == Var {
-			c.Steps = append(c.Steps, c.count(f.Type))
-		} else if n := c.count(f.Type) - before; n != f.Size {
+			c.Steps = append(c.Steps, c.Count(f.Type))
+		} else if n := c.Count(f.Type) - before; n != f.Size {
 			return steps, &problem{feature: f, list: true, step: steps, count: n}
 		}
 		steps++

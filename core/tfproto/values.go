@@ -16,7 +16,7 @@ const (
 // is another, the column is as it was. Of several types the last holds, and lists of
 // the same type are one: the rules of protocol buffers.
 func (c *Column) appendFeature(want Type, m cursor) (have Type, ok bool) {
-	before := c.count(want)
+	before := c.Count(want)
 	if list, ok := sole(m.rest(), byte(want)<<3|wireBytes); ok {
 		if packed, ok := sole(list, tagMessage1); ok && c.appendPacked(want, packed) {
 			return want, true
