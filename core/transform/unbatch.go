@@ -1,0 +1,238 @@
+package transform
+
+import (
+	"math"
+
+	"infeed/core/block"
+	"infeed/core/dataset"
+	"infeed/core/errs"
+	"infeed/core/rng"
+	"infeed/core/spec"
+)
+
+type unbatch struct {
+	in   dataset.Definition
+	spec *spec.Element
+}
+
+type indexedUnbatch struct {
+	unbatch
+	in   dataset.Indexed
+	size int64 // of every batch
+}
+
+// Unbatch returns the elements that batches are stacked of. It keeps random access
+// where all batches have one known size.
+func Unbatch(in dataset.Definition) (dataset.Definition, error) {
+	size, each, err := unbatched("unbatch", in.Spec())
+	if err != nil {
+		return nil, err
+	}
+	u := unbatch{in: in, spec: each}
+	indexed, ok := in.(dataset.Indexed)
+	if !ok || size < 0 {
+		return &u, nil
+	}
+	if n := in.Cardinality(); n > 0 && size > math.MaxInt64/n {
+		return nil, errs.New(errs.InvalidArgument, "unbatch", "%d batches of %d are more elements than can be counted", n, size)
+	}
+	if size == 0 && in.Cardinality() < 0 {
+		return &u, nil
+	}
+	return &indexedUnbatch{unbatch: u, in: indexed, size: size}, nil
+}
+
+// unbatched describes the elements that batches are stacked of, and how many they
+// are, or -1.
+func unbatched(op string, e *spec.Element) (int64, *spec.Element, error) {
+	size, named := int64(-1), 0
+	each := &spec.Element{Structure: e.Structure}
+	for i, c := range e.Components {
+		if len(c.Shape) == 0 {
+			return 0, nil, errs.New(errs.InvalidArgument, op, "component%s is a scalar; elements must be batches, so put batch before", e.Name(i))
+		}
+		if n := c.Shape[0]; n >= 0 && size < 0 {
+			size, named = n, i
+		} else if n >= 0 && n != size {
+			return 0, nil, errs.New(errs.InvalidArgument, op, "component%s has %d elements and component%s has %d; they must have equally many", e.Name(named), size, e.Name(i), n)
+		}
+		each.Components = append(each.Components, spec.Component{DType: c.DType, Shape: c.Shape[1:]})
+	}
+	return size, each, nil
+}
+
+func (u *unbatch) Spec() *spec.Element { return u.spec }
+
+func (u *unbatch) Cardinality() int64 {
+	n := u.in.Cardinality()
+	size, _, err := unbatched("unbatch", u.in.Spec())
+	switch {
+	case err != nil || size < 0 && n >= 0:
+		return dataset.Unknown
+	case n < 0:
+		return n
+	}
+	return n * size
+}
+
+func (u *unbatch) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) (dataset.Iterator, error) {
+	at, in, err := openCursor("unbatch", u.in, s, pass, from, 1)
+	if err != nil {
+		return nil, err
+	}
+	return &unbatchIterator{scope: s, in: in, row: at[0], size: 1}, nil
+}
+
+// unbatchIterator is at a row of the batch that its cursor gives next.
+type unbatchIterator struct {
+	scope *dataset.Scope
+	in    *dataset.Cursor
+	row   int64
+	size  int64 // of the last batch
+	views views
+}
+
+func (it *unbatchIterator) Token() *dataset.Token { return dataset.Over(it.in.Token(), it.row) }
+
+func (it *unbatchIterator) Next(limit int64, dst dataset.Sink) (int64, error) {
+	for {
+		b, err := it.in.Peek(max(1, limit/it.size))
+		if err != nil {
+			return 0, err
+		}
+		size, each, err := it.split(b.Shapes)
+		if err != nil {
+			it.in.Take(1)
+			return 0, err
+		}
+		it.size = max(size, 1)
+		if it.row > size {
+			return 0, errs.New(errs.StateMismatch, "unbatch", "its state is before element %d of a batch of %d", it.row, size)
+		}
+		rows := b.Split(size, each)
+		n := min(limit, rows.Rows-it.row)
+		if n == 0 {
+			it.in.Take(b.Rows)
+			it.row = 0
+			if err := it.scope.Err(); err != nil {
+				return 0, err
+			}
+			continue
+		}
+		out, err := dst.Block(each, n)
+		if err != nil {
+			return 0, err
+		}
+		out.Copy(0, rows.Slice(it.row, it.row+n))
+		it.row += n
+		it.in.Take(it.row / size)
+		it.row %= size
+		return n, nil
+	}
+}
+
+// split describes the elements of a batch and says how many there are.
+func (it *unbatchIterator) split(shapes *spec.Element) (size int64, each *spec.Element, err error) {
+	each = it.views.get(shapes, func() *spec.Element {
+		var e *spec.Element
+		size, e, err = unbatched("unbatch", shapes)
+		return e
+	})
+	if err != nil {
+		return 0, nil, err
+	}
+	return shapes.Components[0].Shape[0], each, nil
+}
+
+func (u *indexedUnbatch) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) (dataset.Iterator, error) {
+	return dataset.Walk(u, s, pass, from)
+}
+
+func (u *indexedUnbatch) Open(s *dataset.Scope, pass rng.Key) (dataset.RandomAccess, error) {
+	in, err := u.in.Open(s, pass)
+	return &unbatchPass{in: in, size: u.size}, err
+}
+
+type unbatchPass struct {
+	in   dataset.RandomAccess
+	size int64
+}
+
+// Fetch makes each batch once for a run of its elements. Whole batches are made in
+// their place.
+func (p *unbatchPass) Fetch(index []int64, dst dataset.Sink) error {
+	n := int64(len(index))
+	if n > 0 && index[0]%p.size == 0 && n%p.size == 0 && dataset.Consecutive(index) {
+		first := index[0] / p.size
+		index = index[:n/p.size]
+		for i := range index {
+			index[i] = first + int64(i)
+		}
+		return p.in.Fetch(index, &splitting{dst: dst, size: p.size})
+	}
+	wanted := scratch.Get().(*[]int64)
+	defer scratch.Put(wanted)
+	*wanted = (*wanted)[:0]
+	batches := index[:0] // never longer than what was read of index
+	last := int64(-1)
+	for _, x := range index {
+		if x/p.size != last {
+			last = x / p.size
+			batches = append(batches, last)
+		}
+		*wanted = append(*wanted, int64(len(batches)-1)*p.size+x%p.size)
+	}
+	in := borrow()
+	defer giveBack(in)
+	if err := p.in.Fetch(batches, in); err != nil {
+		return err
+	}
+	return p.pick(in.Blocks(), *wanted, dst)
+}
+
+// pick makes rows of consecutive blocks of batches; wanted counts up, batch by batch.
+func (p *unbatchPass) pick(blocks []block.Block, wanted []int64, dst dataset.Sink) error {
+	before := int64(0)
+	for _, b := range blocks {
+		size, each, err := unbatched("unbatch", b.Shapes)
+		if err != nil {
+			return err
+		}
+		rows := b.Split(size, each)
+		n := 0
+		for ; n < len(wanted) && wanted[n] < before+rows.Rows; n++ {
+			wanted[n] -= before
+		}
+		if n > 0 {
+			if err := choose(rows, wanted[:n], dst); err != nil {
+				return err
+			}
+		}
+		wanted = wanted[n:]
+		before += rows.Rows
+	}
+	return nil
+}
+
+// splitting is a sink for batches of size each, whose elements go to another.
+type splitting struct {
+	dst  dataset.Sink
+	size int64
+}
+
+// Block implements dataset.Sink.
+func (s *splitting) Block(shapes *spec.Element, rows int64) (block.Block, error) {
+	size, each, err := unbatched("unbatch", shapes)
+	if err != nil {
+		return block.Block{}, err
+	}
+	out, err := s.dst.Block(each, rows*size)
+	if err != nil {
+		return out, err
+	}
+	batches := block.Block{Rows: rows, Shapes: shapes, Columns: make([]block.Column, len(out.Columns))}
+	for i, c := range out.Columns {
+		batches.Columns[i] = block.Column{Data: c.Data, RowBytes: c.RowBytes * size, Text: c.Text}
+	}
+	return batches, nil
+}
