@@ -103,7 +103,7 @@ func TestSegmentNumbersAreUsedAgain(t *testing.T) {
 func TestQueueKeepsOrderAndBlocks(t *testing.T) {
 	space := NewEvent()
 	defer FreeEvent(space)
-	q, err := NewQueue(4, space)
+	q, err := NewQueue(4, 2, space)
 	require.NoError(t, err)
 	defer q.Free()
 	const n = 10_000
@@ -133,7 +133,7 @@ func TestQueueKeepsOrderAndBlocks(t *testing.T) {
 }
 
 func TestQueueCancelGoesBeforeEntries(t *testing.T) {
-	q, err := NewQueue(4, nil)
+	q, err := NewQueue(4, 2, nil)
 	require.NoError(t, err)
 	defer q.Free()
 	require.True(t, q.Push(Entry{}))
@@ -143,7 +143,7 @@ func TestQueueCancelGoesBeforeEntries(t *testing.T) {
 }
 
 func TestQueueTimeout(t *testing.T) {
-	q, err := NewQueue(1, nil)
+	q, err := NewQueue(1, 0, nil)
 	require.NoError(t, err)
 	defer q.Free()
 	_, status := q.Take(time.Millisecond)
@@ -153,7 +153,7 @@ func TestQueueTimeout(t *testing.T) {
 func TestQueueWakesProducerAtLowWater(t *testing.T) {
 	space := NewEvent()
 	defer FreeEvent(space)
-	q, err := NewQueue(4, space)
+	q, err := NewQueue(4, 2, space)
 	require.NoError(t, err)
 	defer q.Free()
 	for range 4 {

@@ -26,8 +26,8 @@ var spare = struct {
 }{pages: map[int][][]byte{}}
 
 // NewQueue returns a queue for up to capacity entries. space is woken when an
-// entry was taken and at most half of capacity is left.
-func NewQueue(capacity int, space *Event) (*Queue, error) {
+// entry was taken and at most low are left.
+func NewQueue(capacity, low int, space *Event) (*Queue, error) {
 	size := 1
 	for size < capacity {
 		size *= 2
@@ -40,7 +40,7 @@ func NewQueue(capacity int, space *Event) (*Queue, error) {
 	q := &Queue{head: (*queueHeader)(unsafe.Pointer(&pages[0])), space: space, pages: pages}
 	q.entries = unsafe.Slice((*Entry)(unsafe.Pointer(&pages[unsafe.Sizeof(queueHeader{})])), size)
 	q.head.capacity = uint32(size)
-	q.head.lowWater = uint32(capacity / 2)
+	q.head.lowWater = uint32(low)
 	q.head.space = eventNumber(space)
 	return q, nil
 }

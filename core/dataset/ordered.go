@@ -20,6 +20,8 @@ type Job struct {
 	// Out is what Work makes, and Fails its errors, in order.
 	Out   block.Buffer
 	Fails []Failure
+	// Lost is what Claim or Work left out.
+	Lost *Lost
 
 	before, after *Token
 	err           error // of Claim: there is no work
@@ -64,6 +66,7 @@ type Ordered struct {
 	row   int64
 	fail  int   // of Job.Fails
 	taken int64 // elements and errors of the job that were passed
+	lost  *Lost // in the jobs before
 	after *Token
 	end   bool
 }
@@ -80,6 +83,9 @@ func NewOrdered(op string, s *Scope, workers int, from *Token, open func(from *T
 		return nil, err
 	}
 	o.mu.token = in
+	if from != nil {
+		o.lost = from.Lost
+	}
 	o.free = make(chan *Job, workers+2)
 	o.order = make(chan *Job, workers+2)
 	for range cap(o.free) {
@@ -154,7 +160,7 @@ func (o *Ordered) claim(j *Job) bool {
 	j.Limit = o.growth.next()
 	j.In.Reset()
 	j.Out.Reset()
-	j.Fails = j.Fails[:0]
+	j.Fails, j.Lost = j.Fails[:0], nil
 	j.before = o.mu.token
 	for j.err = o.work.Claim(j); j.err == errAgain; {
 		j.In.Reset()
@@ -223,6 +229,9 @@ func (o *Ordered) fetch() error {
 func (o *Ordered) settle() {
 	if o.job != nil && o.block == len(o.job.Out.Blocks()) && o.fail == len(o.job.Fails) {
 		o.after = o.job.after
+		if l := o.job.Lost; l != nil {
+			o.lost = o.lost.And(l.Count, l.Places...)
+		}
 		o.free <- o.job
 		o.job = nil
 	}
@@ -284,8 +293,10 @@ func (o *Ordered) Next(limit int64, dst Sink) (int64, error) {
 
 // Token implements Iterator.
 func (o *Ordered) Token() *Token {
-	if o.job == nil {
-		return Over(o.after, 0)
+	t := Over(o.after, 0)
+	if o.job != nil {
+		t = Over(o.job.before, o.taken)
 	}
-	return Over(o.job.before, o.taken)
+	t.Lost = o.lost
+	return t
 }

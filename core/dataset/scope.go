@@ -16,6 +16,8 @@ type Scope struct {
 	// Workers is how many goroutines a stage may have; 0: none, the caller of Next
 	// does the work.
 	Workers int
+	// Failed, if set, is told why when the scope ends before it is closed.
+	Failed func(cause error)
 
 	group *par.Group
 	done  chan struct{}
@@ -80,6 +82,9 @@ func (s *Scope) Fail(cause error) {
 	}
 	close(s.done)
 	s.mu.Unlock()
+	if s.Failed != nil {
+		s.Failed(cause)
+	}
 	for _, c := range children {
 		c.Fail(cause)
 	}
@@ -99,6 +104,7 @@ func (s *Scope) Err() error {
 // again.
 func (s *Scope) Close() {
 	s.Fail(errs.New(errs.Cancelled, "iterator", "it was closed"))
+	s.group.Wait() // its goroutines may use what children clean up
 	s.mu.Lock()
 	children := s.mu.children
 	s.mu.children = nil
@@ -106,7 +112,6 @@ func (s *Scope) Close() {
 	for c := range children {
 		c.Close()
 	}
-	s.group.Wait()
 	s.mu.Lock()
 	closers := s.mu.closers
 	s.mu.closers = nil

@@ -81,7 +81,7 @@ func (p *Pool) OpenWalk(opt WalkOptions) (*Walk, error) {
 	if opt.Shuffle && opt.Length > 0 {
 		w.order = Order(opt.Length, opt.Seed, opt.Pass)
 	}
-	queue, err := arena.NewQueue(int(w.window), p.Work)
+	queue, err := arena.NewQueue(int(w.window), int(w.window)/2, p.Work)
 	if err != nil {
 		return nil, err
 	}

@@ -4,78 +4,121 @@ import (
 	"encoding/json"
 	"sync"
 
-	"infeed/core/block"
+	"infeed/core/arena"
 	"infeed/core/dataset"
 	"infeed/core/errs"
+	"infeed/core/spec"
+	"infeed/core/vfs"
 )
 
 // Dataset is a definition that was checked. It is immutable.
 type Dataset struct {
 	root     *Node
 	def      dataset.Definition
+	height   int
 	elements string
-	opened   struct {
+	opened   struct { // for elements by number
 		sync.Mutex
+		scope  *dataset.Scope
 		pass   int64
 		access dataset.RandomAccess
+		slots  *slots
 	}
 }
 
 // New checks a definition.
 func New(root *Node) (*Dataset, error) {
-	def, _, err := root.build(0)
+	def, height, err := root.build(0)
 	if err != nil {
 		return nil, err
 	}
-	return &Dataset{root: root, def: def, elements: "elements " + def.Spec().String()}, nil
+	return &Dataset{root: root, def: def, height: height, elements: "elements " + def.Spec().String()}, nil
 }
 
-// Parse reads a definition from JSON and checks it.
-func Parse(text []byte) (*Dataset, error) {
+// Parse reads a definition from JSON and checks it. resolve finds the datasets that
+// it names by number as inputs.
+func Parse(text []byte, resolve func(handle uint64) (*Dataset, error)) (*Dataset, error) {
 	root := &Node{}
 	if err := json.Unmarshal(text, root); err != nil {
 		return nil, errs.Wrap(err, errs.InvalidArgument, "definition", "cannot be read")
 	}
+	if err := root.resolve(resolve); err != nil {
+		return nil, err
+	}
 	return New(root)
 }
 
-// Cardinality returns the number of elements of a pass, or dataset.Infinite.
+// Cardinality returns the number of elements of a pass, or dataset.Infinite, or
+// dataset.Unknown.
 func (d *Dataset) Cardinality() int64 { return d.def.Cardinality() }
 
-// GroupBytes returns how large the memory for any one element is, its description
-// included.
-func (d *Dataset) GroupBytes() int64 {
-	l, _ := block.NewLayout(d.def.Bound(), 1)
-	return l.Bytes + metaBytes(d.def.Bound())
+// Spec describes the elements.
+func (d *Dataset) Spec() *spec.Element { return d.def.Spec() }
+
+// Indexed tells whether elements can be had by number.
+func (d *Dataset) Indexed() bool {
+	_, ok := d.def.(dataset.Indexed)
+	return ok
 }
 
-// At makes element i of a pass in memory, as a group of one, and returns where
-// its description is.
-func (d *Dataset) At(pass, i int64, memory []byte) (metaOffset int64, err error) {
-	end := d.def.Cardinality()
-	if end == dataset.Infinite {
-		end = dataset.MaxPosition
+// At makes element i of a pass, as a group of one whose slot is lent. Datasets that
+// call functions of Python cannot do this.
+func (d *Dataset) At(pass, i int64) (arena.Entry, error) {
+	indexed, ok := d.def.(dataset.Indexed)
+	if !ok {
+		return arena.Entry{}, errs.New(errs.InvalidArgument, "at", "the elements of this dataset come one after the other only; see explain()")
 	}
-	if i < 0 || i >= end {
-		return 0, errs.New(errs.InvalidArgument, "at", "there is no element %d in a dataset of %d", i, end)
+	if end := dataset.End(indexed); i < 0 || i >= end {
+		return arena.Entry{}, errs.New(errs.InvalidArgument, "at", "there is no element %d in a dataset of %d", i, end)
 	}
-	it, err := dataset.NewIterator(d.open(pass), d.def.Cardinality(), dataset.Token{Position: i})
+	access, slots, err := d.open(indexed, pass)
 	if err != nil {
-		return 0, err
+		return arena.Entry{}, err
 	}
-	run, err := it.Next(1)
+	g := &groups{slots: slots}
+	if err := access.Fetch([]int64{i}, g); err != nil {
+		g.void()
+		return arena.Entry{}, err
+	}
+	entries, err := g.finish(i, nil)
 	if err != nil {
-		return 0, err
+		return arena.Entry{}, err
 	}
-	return fillGroup(run, memory)
+	arena.Lend(entries[0].Slot)
+	return entries[0], nil
 }
 
 // open remembers the pass that was opened last, whose order may have cost time.
-func (d *Dataset) open(pass int64) dataset.RandomAccess {
+func (d *Dataset) open(indexed dataset.Indexed, pass int64) (dataset.RandomAccess, *slots, error) {
 	d.opened.Lock()
 	defer d.opened.Unlock()
-	if d.opened.access == nil || d.opened.pass != pass {
-		d.opened.pass, d.opened.access = pass, d.def.Open(dataset.PassKey(pass))
+	if d.opened.access != nil && d.opened.pass == pass {
+		return d.opened.access, d.opened.slots, nil
 	}
-	return d.opened.access
+	if d.opened.slots == nil {
+		d.opened.slots = &slots{}
+	}
+	if d.opened.scope != nil {
+		d.opened.scope.Close()
+	}
+	d.opened.scope = dataset.NewScope(vfs.Local(), 0)
+	access, err := indexed.Open(d.opened.scope, dataset.PassKey(pass))
+	if err != nil {
+		return nil, nil, err
+	}
+	d.opened.pass, d.opened.access = pass, access
+	return access, d.opened.slots, nil
+}
+
+// Close frees what At left open.
+func (d *Dataset) Close() {
+	d.opened.Lock()
+	defer d.opened.Unlock()
+	if d.opened.scope != nil {
+		d.opened.scope.Close()
+	}
+	if d.opened.slots != nil {
+		d.opened.slots.close()
+	}
+	d.opened.scope, d.opened.access, d.opened.slots = nil, nil, nil
 }

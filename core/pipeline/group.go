@@ -3,16 +3,19 @@ package pipeline
 import (
 	"encoding/binary"
 
+	"infeed/core/arena"
 	"infeed/core/block"
-	"infeed/core/dataset"
 	"infeed/core/errs"
 	"infeed/core/spec"
 )
 
-// The description of a group follows its columns. It is int64 numbers: how many
-// elements there are, and for each component the offset of its column and the
-// dimensions of one element. How many numbers these are depends on the element
-// spec only, since ranks do not differ between elements.
+// A group is consecutive elements of equal shapes in one slot: the columns of
+// numbers, then a description, then the columns of text. The description is int64
+// numbers: how many elements there are, and for each component the offset of its
+// column and the dimensions of one element. How many numbers these are depends on
+// the element spec only, since ranks do not differ between elements. A column of n
+// strings is n+1 int64 numbers, where the strings begin and end, counted from the
+// first, and behind them the strings.
 
 func metaBytes(e *spec.Element) int64 {
 	n := int64(1)
@@ -22,52 +25,187 @@ func metaBytes(e *spec.Element) int64 {
 	return block.AlignUp(8 * n)
 }
 
-// fillGroup makes the elements of a run in memory and describes them there.
-func fillGroup(run dataset.Run, memory []byte) (metaOffset int64, err error) {
-	l, err := block.NewLayout(run.Shapes, run.Count)
+// groups is the sink that makes groups in slots. What is made after void or finish
+// is of the next run of elements.
+type groups struct {
+	slots *slots
+	made  []made
+	texts []*block.Text // memory for all texts of made
+	used  int
+	// textBytes is how large the texts of an element were lately.
+	textBytes int64
+	index     []int64 // scratch memory
+}
+
+// numbers returns count numbers from start on.
+func (g *groups) numbers(start, count int64) []int64 {
+	g.index = g.index[:0]
+	for i := range count {
+		g.index = append(g.index, start+i)
+	}
+	return g.index
+}
+
+type made struct {
+	slot   arena.Slot
+	layout block.Layout
+	block  block.Block
+}
+
+// Block implements dataset.Sink.
+func (g *groups) Block(shapes *spec.Element, rows int64) (block.Block, error) {
+	l, err := block.NewLayout(shapes, rows)
 	if err != nil {
-		return 0, err
+		return block.Block{}, err
 	}
-	if l.Bytes+metaBytes(run.Shapes) > int64(len(memory)) {
-		return 0, errs.New(errs.Internal, "group", "%d elements with %s do not fit in %d bytes", run.Count, run.Shapes.Shapes(), len(memory))
+	slot, err := g.slots.take(l.Bytes + metaBytes(shapes) + rows*g.textBytes)
+	if err != nil {
+		return block.Block{}, err
 	}
-	if err := run.Fill(l.Over(memory)); err != nil {
-		return 0, err
-	}
-	describe(memory[l.Bytes:], l, run.Shapes)
-	return l.Bytes, nil
+	b := l.Over(slot.Bytes, g.newTexts(shapes))
+	g.made = append(g.made, made{slot, l, b})
+	return b, nil
 }
 
-func describe(meta []byte, l block.Layout, shapes *spec.Element) {
-	numbers := []int64{l.Rows}
-	for i, c := range shapes.Components {
-		numbers = append(numbers, l.Offsets[i])
-		numbers = append(numbers, c.Shape...)
+func (g *groups) newTexts(shapes *spec.Element) []*block.Text {
+	first := g.used
+	for _, c := range shapes.Components {
+		if !c.IsText() {
+			continue
+		}
+		if g.used == len(g.texts) {
+			g.texts = append(g.texts, &block.Text{})
+		}
+		g.texts[g.used].Reset()
+		g.used++
 	}
-	for i, x := range numbers {
-		binary.LittleEndian.PutUint64(meta[8*i:], uint64(x))
-	}
+	return g.texts[first:g.used]
 }
 
-// readGroup returns the elements that memory holds, from their description.
-func readGroup(memory []byte, metaOffset int64, e *spec.Element) (block.Block, *spec.Element) {
+// void gives up what was made.
+func (g *groups) void() {
+	for _, m := range g.made {
+		arena.Release(m.slot.Ref)
+	}
+	g.made, g.used = g.made[:0], 0
+}
+
+// finish completes what was made, elements from number start on, and adds an entry
+// for each group to out.
+func (g *groups) finish(start int64, out []arena.Entry) ([]arena.Entry, error) {
+	for i := range g.made {
+		e, err := g.complete(&g.made[i])
+		if err != nil {
+			for _, e := range out {
+				arena.Release(e.Slot)
+			}
+			g.void()
+			return nil, err
+		}
+		e.Position, e.Index = start, g.made[i].layout.Rows
+		start += e.Index
+		out = append(out, e)
+	}
+	g.made, g.used = g.made[:0], 0
+	return out, nil
+}
+
+// complete writes description and texts behind the numbers of a group.
+func (g *groups) complete(m *made) (arena.Entry, error) {
+	meta := metaBytes(m.layout.Shapes)
+	at := m.layout.Bytes + meta
+	size, texts := at, int64(0)
+	for _, c := range m.block.Columns {
+		if c.Text != nil {
+			n := 8*int64(c.Text.Len()+1) + c.Text.Bytes()
+			size, texts = size+block.AlignUp(n), texts+n
+		}
+	}
+	if size > int64(len(m.slot.Bytes)) {
+		larger, err := g.slots.take(size)
+		if err != nil {
+			return arena.Entry{}, err
+		}
+		copy(larger.Bytes, m.slot.Bytes[:m.layout.Bytes])
+		arena.Release(m.slot.Ref)
+		m.slot = larger
+	}
+	if texts > 0 {
+		g.textBytes = texts/max(m.layout.Rows, 1) + 1
+	}
+	memory := m.slot.Bytes
+	numbers := memory[m.layout.Bytes:m.layout.Bytes]
+	number := func(x int64) { numbers = binary.LittleEndian.AppendUint64(numbers, uint64(x)) }
+	number(m.layout.Rows)
+	for i, c := range m.layout.Shapes.Components {
+		if t := m.block.Columns[i].Text; t != nil {
+			number(at)
+			at = block.AlignUp(writeText(memory, at, t))
+		} else {
+			number(m.layout.Offsets[i])
+		}
+		for _, d := range c.Shape {
+			number(d)
+		}
+	}
+	arena.MarkReady(m.slot.Ref)
+	address, bytes := arena.Address(m.slot.Ref)
+	return arena.Entry{Slot: m.slot.Ref, Address: address, Bytes: bytes, MetaOffset: uint64(m.layout.Bytes), MetaBytes: uint32(meta)}, nil
+}
+
+// writeText writes a column of text at an offset and returns where it ends.
+func writeText(memory []byte, at int64, t *block.Text) int64 {
+	offsets := memory[at:]
+	bytes := memory[at+8*int64(t.Len()+1):]
+	n := int64(0)
+	binary.LittleEndian.PutUint64(offsets, 0)
+	for i, from := range t.Starts {
+		n += int64(copy(bytes[n:], t.Data[from:t.Ends[i]]))
+		binary.LittleEndian.PutUint64(offsets[8*(i+1):], uint64(n))
+	}
+	return at + 8*int64(t.Len()+1) + n
+}
+
+// readGroup returns the elements that memory holds, from their description; e is
+// their spec. Texts refer to the same memory.
+func readGroup(memory []byte, metaOffset int64, e *spec.Element) (block.Block, error) {
+	bad := errs.New(errs.Internal, "group", "a description does not fit its memory")
 	meta := memory[metaOffset:]
 	next := func() int64 {
+		if len(meta) < 8 {
+			return -1
+		}
 		x := int64(binary.LittleEndian.Uint64(meta))
 		meta = meta[8:]
 		return x
 	}
-	b := block.Block{Rows: next()}
 	shapes := &spec.Element{Structure: e.Structure}
+	b := block.Block{Rows: next(), Shapes: shapes}
 	for _, c := range e.Components {
 		off := next()
 		out := spec.Component{DType: c.DType}
 		for range c.Shape {
 			out.Shape = append(out.Shape, next())
 		}
-		n, _ := out.Bytes()
+		n, ok := out.Bytes()
+		if !ok || b.Rows < 0 || off < 0 || off+n*b.Rows > int64(len(memory)) {
+			return b, bad
+		}
 		shapes.Components = append(shapes.Components, out)
+		if c.IsText() {
+			b.Columns = append(b.Columns, block.Column{Text: readText(memory[off:], b.Rows*out.Count())})
+			continue
+		}
 		b.Columns = append(b.Columns, block.Column{Data: memory[off : off+n*b.Rows], RowBytes: n})
 	}
-	return b, shapes
+	return b, nil
+}
+
+func readText(memory []byte, n int64) *block.Text {
+	t := &block.Text{Data: memory[8*(n+1):]}
+	at := func(i int64) int64 { return int64(binary.LittleEndian.Uint64(memory[8*i:])) }
+	for i := range n {
+		t.Starts, t.Ends = append(t.Starts, at(i)), append(t.Ends, at(i+1))
+	}
+	return t
 }

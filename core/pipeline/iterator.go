@@ -11,9 +11,9 @@ import (
 	"infeed/core/block"
 	"infeed/core/dataset"
 	"infeed/core/errs"
-	"infeed/core/par"
 	"infeed/core/spec"
 	"infeed/core/transform"
+	"infeed/core/vfs"
 )
 
 // Options says which pass an iterator walks over, and how.
@@ -23,11 +23,15 @@ type Options struct {
 	State *State    `json:"state"` // instead of Pass
 	// Workers is how many goroutines make elements; 0: the consumer itself does.
 	Workers int `json:"workers"`
-	// RAMBudget bounds the memory of slots, in bytes, as far as one element at a
-	// time for each worker allows; 0: 256 MiB.
+	// RAMBudget bounds the memory of groups that wait or are lent, in bytes, as far as
+	// one element at a time for each worker allows; 0: 256 MiB.
 	RAMBudget int64 `json:"ram_budget"`
 	// GroupBytes is how large groups grow; 0: about a mebibyte.
 	GroupBytes int64 `json:"group_bytes"`
+	// Functions says who runs functions of Python, if there are any: the consumer of
+	// the queue, or threads that take from Jobs.
+	Functions bool `json:"functions"`
+	Threads   bool `json:"threads"`
 }
 
 // Iterator walks over one pass of a dataset. Its methods are for one goroutine at
@@ -40,15 +44,18 @@ type Iterator struct {
 	sizes   sizes
 
 	workers  int
-	segment  *arena.Segment
+	scope    *dataset.Scope
+	slots    slots
 	event    *arena.Event // a slot came back, or groups were taken
 	queue    *arena.Queue
-	group    *par.Group
 	stopped  atomic.Bool
 	stop     sync.Once
 	close    sync.Once
 	claims   claims
+	sinks    sync.Pool
 	delivery delivery
+	tokens   tokens
+	calls    *calls
 }
 
 // End is the status with which the queue of an iterator ends (see infeed.h).
@@ -56,14 +63,16 @@ const End int32 = 3
 
 // Iterate starts an iterator. It must be closed.
 func (d *Dataset) Iterate(o Options) (*Iterator, error) {
+	if o.Functions { // the consumer cannot wait for itself
+		o.Workers = max(o.Workers, 1)
+	}
 	it := &Iterator{dataset: d, pass: o.Pass, shard: o.Shard, workers: o.Workers}
-	var from dataset.Token
 	if o.State != nil {
 		resumed, err := d.resumed(o.State, o.Shard)
 		if err != nil {
 			return nil, err
 		}
-		it.dataset, it.pass, from.Position = resumed, o.State.Pass, o.State.Position
+		it.dataset, it.pass = resumed, o.State.Pass
 	}
 	if it.pass < 0 || o.Workers < 0 || o.RAMBudget < 0 {
 		return nil, errs.New(errs.InvalidArgument, "iterator", "pass %d, %d workers, %d bytes; none may be negative", it.pass, o.Workers, o.RAMBudget)
@@ -73,13 +82,17 @@ func (d *Dataset) Iterate(o Options) (*Iterator, error) {
 		return nil, err
 	}
 	it.spec = def.Spec()
-	if it.claims.walk, err = dataset.NewIterator(def.Open(dataset.PassKey(it.pass)), def.Cardinality(), from); err != nil {
+	if err := it.sizes.set(it.spec, o); err != nil {
 		return nil, err
 	}
-	if it.sizes, err = newSizes(def.Bound(), o); err != nil {
+	if err := it.prepare(o); err != nil {
 		return nil, err
 	}
-	return it, it.start()
+	if err := it.begin(def, o.State); err != nil {
+		it.Close()
+		return nil, err
+	}
+	return it, nil
 }
 
 // share returns what one of several readers reads.
@@ -90,24 +103,58 @@ func (d *Dataset) share(shard *[2]int64) (dataset.Definition, error) {
 	return transform.Shard(d.def, shard[0], shard[1])
 }
 
-func (it *Iterator) start() (err error) {
+// prepare makes what an iterator needs.
+func (it *Iterator) prepare(o Options) (err error) {
 	it.event = arena.NewEvent()
-	if it.segment, err = arena.NewPrivateSegment(it.sizes.slots, it.sizes.slotBytes, it.event); err != nil {
-		arena.FreeEvent(it.event)
-		return err
+	it.slots.event = it.event
+	capacity := it.sizes.ahead * mostUnequal
+	if it.sizes.slotBytes == 0 {
+		capacity = it.sizes.ahead * maxElements
 	}
-	if it.queue, err = arena.NewQueue(it.sizes.ahead, it.event); err != nil {
-		it.segment.Close()
+	if it.queue, err = arena.NewQueue(capacity, it.sizes.ahead/2, it.event); err != nil {
 		arena.FreeEvent(it.event)
 		return err
 	}
 	it.delivery.init(it.queue, it.sizes.ahead)
-	it.group = par.NewGroup(func(err error) {
-		it.delivery.abort(err)
+	it.sinks.New = func() any { return &groups{slots: &it.slots} }
+	it.scope = dataset.NewScope(vfs.Local(), it.workers)
+	it.scope.Failed = func(cause error) {
+		if errs.KindOf(cause) != errs.Cancelled {
+			it.delivery.abort(cause)
+		}
 		it.halt()
-	})
+	}
+	if o.Functions {
+		if it.calls, err = newCalls(it, o.Threads); err != nil {
+			return err
+		}
+		it.scope.Caller = it.calls
+	}
+	if it.sizes.slotBytes > 0 {
+		_, err = it.slots.add(it.sizes.ahead+it.sizes.lent, it.sizes.slotBytes)
+	}
+	return err
+}
+
+// begin opens the pass, where the state says, and starts the workers.
+func (it *Iterator) begin(def dataset.Definition, state *State) (err error) {
+	key := dataset.PassKey(it.pass)
+	indexed, ok := def.(dataset.Indexed)
+	if !ok {
+		return it.beginStream(def, state)
+	}
+	it.claims.end = dataset.End(indexed)
+	if state != nil {
+		it.claims.start = state.Position
+	}
+	if it.claims.start < 0 || it.claims.start > it.claims.end {
+		return errs.New(errs.StateMismatch, "iterator", "the state is before element %d of a dataset of %d", it.claims.start, it.claims.end)
+	}
+	if it.claims.access, err = indexed.Open(it.scope, key); err != nil {
+		return err
+	}
 	for range it.workers {
-		it.group.Go(it.work)
+		it.scope.Go(it.work)
 	}
 	return nil
 }
@@ -116,40 +163,48 @@ func (it *Iterator) start() (err error) {
 // the number of its first element, its Index how many elements it has.
 func (it *Iterator) Queue() *arena.Queue { return it.queue }
 
+// Jobs returns where threads take jobs, or nil.
+func (it *Iterator) Jobs() *arena.Queue {
+	if it.calls == nil {
+		return nil
+	}
+	return it.calls.queue
+}
+
 // MayLend returns how many slots a consumer may keep without stopping the pipeline.
 func (it *Iterator) MayLend() int { return it.sizes.lent }
-
-// State returns the state before the element of the given number.
-func (it *Iterator) State(position int64) State {
-	return it.dataset.State(it.pass, position, it.shard)
-}
 
 // Err returns what ended the queue early, or nil.
 func (it *Iterator) Err() error { return it.delivery.err() }
 
 // Produce makes the next group on the calling goroutine, for iterators without
 // workers. While a group waits, and after the last, it does nothing.
-func (it *Iterator) Produce() error {
+func (it *Iterator) Produce() {
 	if it.queue.Pushed() != it.queue.Taken() {
-		return nil
+		return
+	}
+	if it.claims.stream != nil {
+		for it.step() == again {
+		}
+		return
 	}
 	it.claims.Lock()
 	t, state := it.tryClaim()
 	it.claims.Unlock()
-	switch state {
-	case claimed:
+	if state == claimed {
 		it.perform(t)
-	case full:
-		return errs.New(errs.ResourceExhausted, "iterator", "the consumer keeps all %d groups; release some", it.sizes.slots)
 	}
-	return nil
 }
 
 // Stop makes workers and consumer return soon. It may be called from anywhere.
 func (it *Iterator) Stop() {
 	it.stop.Do(func() {
 		it.queue.Cancel(-int32(errs.Cancelled))
+		if it.calls != nil {
+			it.calls.stop()
+		}
 		it.halt()
+		it.scope.Fail(errs.New(errs.Cancelled, "iterator", "it was closed"))
 	})
 }
 
@@ -164,9 +219,12 @@ func (it *Iterator) halt() {
 func (it *Iterator) Close() {
 	it.Stop()
 	it.close.Do(func() {
-		it.group.Wait()
-		it.segment.Close()
+		it.scope.Close()
+		it.slots.close()
 		it.queue.Free()
+		if it.calls != nil {
+			it.calls.close()
+		}
 		arena.FreeEvent(it.event)
 	})
 }
@@ -186,18 +244,14 @@ func (g *Group) Release() { arena.Release(g.slot) }
 // until Release.
 func (it *Iterator) Next() (*Group, error) {
 	if it.workers == 0 {
-		if err := it.Produce(); err != nil {
-			return nil, err
-		}
+		it.Produce()
 	}
 	for {
 		e, status := it.queue.Take(time.Second)
 		switch {
 		case status == 0:
 			arena.Lend(e.Slot)
-			g := &Group{Start: e.Position, slot: e.Slot}
-			g.Block, g.Shapes = readGroup(it.segment.Bytes()[it.offset(e):], int64(e.MetaOffset), it.spec)
-			return g, nil
+			return lentGroup(e, it.spec)
 		case status == End:
 			return nil, io.EOF
 		case status == -int32(errs.Cancelled):
@@ -208,7 +262,10 @@ func (it *Iterator) Next() (*Group, error) {
 	}
 }
 
-// offset returns where in the segment the slot of an entry begins.
-func (it *Iterator) offset(e arena.Entry) int64 {
-	return int64(e.Address) - int64(uintptr(unsafe.Pointer(unsafe.SliceData(it.segment.Bytes()))))
+// lentGroup returns the elements of an entry whose slot is lent.
+func lentGroup(e arena.Entry, elements *spec.Element) (*Group, error) {
+	// The address is of memory outside the Go heap, which vet cannot know.
+	memory := unsafe.Slice(*(**byte)(unsafe.Pointer(&e.Address)), e.Bytes)
+	b, err := readGroup(memory, int64(e.MetaOffset), elements)
+	return &Group{Start: e.Position, slot: e.Slot, Block: b, Shapes: b.Shapes}, err
 }

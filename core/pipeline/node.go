@@ -10,7 +10,7 @@ import (
 
 // Op is one operation with its arguments.
 type Op interface {
-	// inputs is how many datasets the operation works on.
+	// inputs is how many datasets the operation works on; some: one or more.
 	inputs() int
 	// build returns the dataset that the operation makes of its inputs. height is
 	// how many datasets lie under it.
@@ -19,10 +19,15 @@ type Op interface {
 	text() string
 }
 
+const some = -1
+
 // Node is an operation and the nodes whose datasets it works on.
 type Node struct {
 	Op     Op
 	Inputs []*Node
+
+	handle uint64   // of the dataset that stands for this node; 0: none
+	built  *Dataset // that was checked before
 }
 
 // Chain returns the node of the last of ops, each of which works on the one
@@ -42,8 +47,12 @@ func Chain(ops ...Op) *Node {
 // maxDepth bounds how many operations a definition has on one another.
 const maxDepth = 1000
 
-// UnmarshalJSON reads {"op": name, "inputs": [...], and the arguments}.
+// UnmarshalJSON reads {"op": name, "inputs": [...], "args": {...}}, or a number: the
+// handle of a dataset.
 func (n *Node) UnmarshalJSON(b []byte) error {
+	if err := json.Unmarshal(b, &n.handle); err == nil {
+		return nil
+	}
 	var head struct {
 		Op     string            `json:"op"`
 		Inputs []json.RawMessage `json:"inputs"`
@@ -76,13 +85,37 @@ func strictly(b []byte, into any) error {
 	return d.Decode(into)
 }
 
+// resolve finds the datasets that nodes name by handle.
+func (n *Node) resolve(find func(handle uint64) (*Dataset, error)) error {
+	if n.handle != 0 {
+		d, err := find(n.handle)
+		if err != nil {
+			return err
+		}
+		*n = Node{Op: d.root.Op, Inputs: d.root.Inputs, built: d}
+		return nil
+	}
+	if n.Op == nil {
+		return errs.New(errs.InvalidArgument, "definition", "a node without an operation")
+	}
+	for _, input := range n.Inputs {
+		if err := input.resolve(find); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // build returns the dataset of a tree and its height.
 func (n *Node) build(depth int) (dataset.Definition, int, error) {
+	if n.built != nil && n.built.height < maxDepth {
+		return n.built.def, n.built.height, nil
+	}
 	if depth > maxDepth {
 		return nil, 0, errs.New(errs.InvalidArgument, "definition", "more than %d operations on one another", maxDepth)
 	}
-	if len(n.Inputs) != n.Op.inputs() {
-		return nil, 0, errs.New(errs.InvalidArgument, "definition", "%s works on %d datasets; %d were given", n.Op.text(), n.Op.inputs(), len(n.Inputs))
+	if want := n.Op.inputs(); want != len(n.Inputs) && (want != some || len(n.Inputs) == 0) {
+		return nil, 0, errs.New(errs.InvalidArgument, "definition", "%s works on %d datasets; %d were given", n.Op.text(), want, len(n.Inputs))
 	}
 	var inputs []dataset.Definition
 	height := 0

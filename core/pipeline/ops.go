@@ -1,183 +1,22 @@
 package pipeline
 
-import (
-	"fmt"
-	"unsafe"
-
-	"infeed/core/dataset"
-	"infeed/core/errs"
-	"infeed/core/source"
-	"infeed/core/spec"
-	"infeed/core/transform"
-)
-
 // ops makes an operation by its name in JSON.
-var ops = map[string]func() Op{
-	"from_tensor_slices": func() Op { return &Slices{} },
-	"shuffle":            func() Op { return &Shuffle{} },
-	"repeat":             func() Op { return &Repeat{} },
-	"batch":              func() Op { return &Batch{} },
-	"take":               func() Op { return &Take{} },
-	"skip":               func() Op { return &Skip{} },
-	"shard":              func() Op { return &Shard{} },
+var ops = merged(sourceOps, transformOps, functionOps)
+
+func merged(parts ...map[string]func() Op) map[string]func() Op {
+	out := map[string]func() Op{}
+	for _, part := range parts {
+		for name, make := range part {
+			out[name] = make
+		}
+	}
+	return out
 }
 
 // onOne is for operations on one dataset.
 type onOne struct{}
 
 func (onOne) inputs() int { return 1 }
-
-// Slices is the source whose elements are the rows of arrays.
-type Slices struct {
-	Rows      int64          `json:"rows"`
-	Structure spec.Structure `json:"structure"`
-	Arrays    []Array        `json:"arrays"`
-}
-
-// Array is one array in memory, C-contiguous. It is used in place, and must stay
-// as it is until the dataset and its iterators are closed.
-type Array struct {
-	DType   string  `json:"dtype"` // NumPy's dtype.str
-	Shape   []int64 `json:"shape"` // of one row
-	Address uint64  `json:"address"`
-	Bytes   int64   `json:"bytes"`
-	Data    []byte  `json:"-"` // instead of Address and Bytes
-}
-
-func (a *Array) memory() ([]byte, error) {
-	if a.Data != nil || a.Bytes == 0 {
-		return a.Data, nil
-	}
-	if a.Address == 0 || a.Bytes < 0 {
-		return nil, errs.New(errs.InvalidArgument, "from_tensor_slices", "%d bytes at address %d", a.Bytes, a.Address)
-	}
-	// The address is of memory outside the Go heap, which vet cannot know.
-	p := *(**byte)(unsafe.Pointer(&a.Address))
-	return unsafe.Slice(p, a.Bytes), nil
-}
-
-func (s *Slices) inputs() int { return 0 }
-
-func (s *Slices) build(_ []dataset.Definition, _ int) (dataset.Definition, error) {
-	e := &spec.Element{Structure: s.Structure}
-	var arrays [][]byte
-	for i := range s.Arrays {
-		a := &s.Arrays[i]
-		d, err := spec.ParseDType(a.DType)
-		if err != nil {
-			return nil, err
-		}
-		memory, err := a.memory()
-		if err != nil {
-			return nil, err
-		}
-		e.Components = append(e.Components, spec.Component{DType: d, Shape: a.Shape})
-		arrays = append(arrays, memory)
-	}
-	return source.Slices(e, s.Rows, arrays)
-}
-
-func (s *Slices) text() string {
-	return fmt.Sprintf("from_tensor_slices(%d rows)", s.Rows)
-}
-
-// Shuffle orders elements by chance; see transform.Shuffle.
-type Shuffle struct {
-	onOne
-	BufferSize *int64 `json:"buffer_size"` // nil: all elements
-	Seed       uint64 `json:"seed"`
-	// Drawn says that the user gave no seed: a state's seed then counts.
-	Drawn bool `json:"drawn"`
-	// SameEachPass is reshuffle_each_iteration=False.
-	SameEachPass bool `json:"same_each_pass"`
-}
-
-func (s *Shuffle) build(inputs []dataset.Definition, height int) (dataset.Definition, error) {
-	o := transform.ShuffleOptions{Seed: s.Seed, Height: uint64(height), SameEachPass: s.SameEachPass}
-	if s.BufferSize != nil {
-		if o.Window = *s.BufferSize; o.Window < 1 {
-			return nil, errs.New(errs.InvalidArgument, "shuffle", "buffer_size is %d; it must be at least 1, or None for all", o.Window)
-		}
-	}
-	return transform.Shuffle(inputs[0], o)
-}
-
-func (s *Shuffle) text() string {
-	seed, buffer := "None", "None"
-	if !s.Drawn {
-		seed = fmt.Sprint(s.Seed)
-	}
-	if s.BufferSize != nil {
-		buffer = fmt.Sprint(*s.BufferSize)
-	}
-	return fmt.Sprintf("shuffle(buffer_size=%s, seed=%s, reshuffle_each_iteration=%s)", buffer, seed, python(!s.SameEachPass))
-}
-
-// Repeat is its input Count times over; -1: without end.
-type Repeat struct {
-	onOne
-	Count int64 `json:"count"`
-}
-
-func (r *Repeat) build(inputs []dataset.Definition, _ int) (dataset.Definition, error) {
-	return transform.Repeat(inputs[0], r.Count)
-}
-
-func (r *Repeat) text() string { return fmt.Sprintf("repeat(count=%d)", r.Count) }
-
-// Batch stacks BatchSize elements into one.
-type Batch struct {
-	onOne
-	BatchSize     int64 `json:"batch_size"`
-	DropRemainder bool  `json:"drop_remainder"`
-}
-
-func (b *Batch) build(inputs []dataset.Definition, _ int) (dataset.Definition, error) {
-	return transform.Batch(inputs[0], b.BatchSize, b.DropRemainder)
-}
-
-func (b *Batch) text() string {
-	return fmt.Sprintf("batch(batch_size=%d, drop_remainder=%s)", b.BatchSize, python(b.DropRemainder))
-}
-
-// Take is the first Count elements; -1: all.
-type Take struct {
-	onOne
-	Count int64 `json:"count"`
-}
-
-func (t *Take) build(inputs []dataset.Definition, _ int) (dataset.Definition, error) {
-	return transform.Take(inputs[0], t.Count)
-}
-
-func (t *Take) text() string { return fmt.Sprintf("take(count=%d)", t.Count) }
-
-// Skip is what comes after the first Count elements; -1: nothing.
-type Skip struct {
-	onOne
-	Count int64 `json:"count"`
-}
-
-func (s *Skip) build(inputs []dataset.Definition, _ int) (dataset.Definition, error) {
-	return transform.Skip(inputs[0], s.Count)
-}
-
-func (s *Skip) text() string { return fmt.Sprintf("skip(count=%d)", s.Count) }
-
-// Shard is every NumShards-th element from Index on.
-type Shard struct {
-	onOne
-	NumShards int64 `json:"num_shards"`
-	Index     int64 `json:"index"`
-}
-
-func (s *Shard) build(inputs []dataset.Definition, _ int) (dataset.Definition, error) {
-	return transform.Shard(inputs[0], s.NumShards, s.Index)
-}
-
-func (s *Shard) text() string {
-	return fmt.Sprintf("shard(num_shards=%d, index=%d)", s.NumShards, s.Index)
-}
 
 func python(b bool) string {
 	if b {

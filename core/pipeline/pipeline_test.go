@@ -2,7 +2,9 @@ package pipeline
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -10,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"infeed/core/arena"
-	"infeed/core/block"
 	"infeed/core/dataset"
+	"infeed/core/dataset/datasettest"
 	"infeed/core/errs"
 	"infeed/core/par"
 	"infeed/core/rng"
@@ -26,10 +28,20 @@ var pipelines = map[string][]Op{
 	"epochs apart":        {numbers(23), &Shuffle{Seed: 5}, &Batch{BatchSize: 4}, &Repeat{Count: 3}},
 	"shuffled batches":    {numbers(23), &Batch{BatchSize: 4}, &Shuffle{Seed: 5}, &Repeat{Count: 2}},
 	"one order, sharded":  {numbers(23), &Shuffle{Seed: 5, SameEachPass: true}, &Shard{NumShards: 3, Index: 1}, &Repeat{Count: 3}, &Batch{BatchSize: 2}},
+	"stream":              {numbers(23), hidden{}, &Shuffle{Seed: 5, BufferSize: ptr(int64(6))}, &Repeat{Count: 2}, &Batch{BatchSize: 4}},
+	"stream of elements":  {numbers(200), hidden{}},
 	"skip, take, windows": {numbers(9), &Repeat{Count: -1}, &Shuffle{Seed: 5, BufferSize: ptr(int64(6))}, &Skip{Count: 3}, &Take{Count: 31}, &Batch{BatchSize: 4}},
 }
 
 func ptr[T any](v T) *T { return &v }
+
+// hidden hides that a dataset is indexed.
+type hidden struct{ onOne }
+
+func (hidden) text() string { return "hidden" }
+func (hidden) build(in []dataset.Definition, _ int) (dataset.Definition, error) {
+	return datasettest.Stream{Definition: in[0]}, nil
+}
 
 // No worker count and no size of groups shows in what comes out.
 func TestSameForAllWorkersAndGroups(t *testing.T) {
@@ -38,7 +50,9 @@ func TestSameForAllWorkersAndGroups(t *testing.T) {
 			d := open(t, ops...)
 			for pass := range int64(2) {
 				want := read(t, iterate(t, d, Options{Pass: pass}), -1)
-				require.EqualValues(t, d.Cardinality(), len(want))
+				if d.Indexed() {
+					require.EqualValues(t, d.Cardinality(), len(want))
+				}
 				for _, workers := range []int{0, 1, 2, 8} {
 					for _, group := range []int64{1, 100, 1000, 1 << 20} {
 						it := iterate(t, d, Options{Pass: pass, Workers: workers, GroupBytes: group})
@@ -57,14 +71,17 @@ func TestResumeFromEveryPosition(t *testing.T) {
 			d := open(t, ops...)
 			want := read(t, iterate(t, d, Options{Pass: 2}), -1)
 			saver := iterate(t, d, Options{Pass: 2})
+			_ = read(t, saver, -1)
 			for k := range len(want) + 1 {
-				text, err := json.Marshal(saver.State(int64(k)))
+				text, err := json.Marshal(stateOf(t, saver, int64(k)))
 				require.NoError(t, err)
 				require.Less(t, len(text), 1024)
 				var s State
 				require.NoError(t, json.Unmarshal(text, &s))
 				it := iterate(t, open(t, ops...), Options{State: &s, Workers: k % 3})
-				require.Equal(t, s, it.State(int64(k)), "a state saved again")
+				again := stateOf(t, it, int64(k))
+				require.Equal(t, s.Position, again.Position, "a state saved again")
+				require.Equal(t, s.Fingerprint, again.Fingerprint)
 				require.Equal(t, want[k:], read(t, it, -1), "from element %d", k)
 			}
 		})
@@ -76,7 +93,7 @@ func TestReadersShareAPass(t *testing.T) {
 	want := read(t, iterate(t, d, Options{Pass: 1}), -1)
 	for i := range int64(3) {
 		it := iterate(t, d, Options{Pass: 1, Shard: &[2]int64{3, i}})
-		s := it.State(1)
+		s := stateOf(t, it, 1)
 		mine := read(t, it, -1)
 		for j, e := range mine {
 			require.Equal(t, want[int(i)+3*j], e)
@@ -96,33 +113,42 @@ func TestDrawnSeedsComeFromTheState(t *testing.T) {
 	}
 	saver := iterate(t, make(1), Options{Pass: 3})
 	want := read(t, saver, -1)
-	s := saver.State(2)
+	s := stateOf(t, saver, 2)
 	it := iterate(t, make(2), Options{State: &s})
 	require.Equal(t, want[2:], read(t, it, -1))
-	require.Equal(t, s.Seeds, it.State(0).Seeds)
+	require.Equal(t, s.Seeds, stateOf(t, it, 0).Seeds)
+}
+
+func stateOf(t *testing.T, it *Iterator, position int64) State {
+	t.Helper()
+	s, err := it.State(position)
+	require.NoError(t, err)
+	return s
 }
 
 func TestAtIsElementOfThePass(t *testing.T) {
 	for name, ops := range pipelines {
 		d := open(t, ops...)
+		if !d.Indexed() {
+			_, err := d.At(0, 0)
+			require.ErrorContains(t, err, "one after the other")
+			continue
+		}
 		want := read(t, iterate(t, d, Options{Pass: 1}), -1)
 		for _, i := range rand.Perm(len(want)) {
-			memory := make([]byte, d.GroupBytes())
-			meta, err := d.At(1, int64(i), memory)
+			e, err := d.At(1, int64(i))
 			require.NoError(t, err)
-			g := &Group{}
-			g.Block, g.Shapes = readGroup(memory, meta, d.def.Spec())
+			g, err := lentGroup(e, d.def.Spec())
+			require.NoError(t, err)
 			require.Equal(t, want[i:i+1], elements(g), "%s: element %d", name, i)
-		}
-		if len(want) > 0 {
-			_, err := d.At(1, 0, make([]byte, 64))
-			require.ErrorContains(t, err, "do not fit in 64 bytes", name)
+			g.Release()
 		}
 		for _, i := range []int64{-1, int64(len(want)), 1 << 62} {
-			_, err := d.At(0, i, nil)
+			_, err := d.At(0, i)
 			require.Equal(t, errs.InvalidArgument, errs.KindOf(err))
 			require.ErrorContains(t, err, fmt.Sprint(i))
 		}
+		d.Close()
 	}
 }
 
@@ -156,23 +182,26 @@ func TestLentGroupsAreNotOverwritten(t *testing.T) {
 	}
 }
 
-// Without workers a consumer that keeps everything is told; it does not hang.
+// A consumer that keeps everything stops nothing.
 func TestKeepingAllGroups(t *testing.T) {
-	it := iterate(t, open(t, numbers(100)), Options{GroupBytes: 1})
-	var kept []*Group
-	for {
-		g, err := it.Next()
-		if err != nil {
-			require.Equal(t, errs.ResourceExhausted, errs.KindOf(err))
-			break
+	for _, workers := range []int{0, 2} {
+		it := iterate(t, open(t, numbers(100)), Options{GroupBytes: 1, Workers: workers})
+		var kept []*Group
+		for {
+			g, err := it.Next()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			require.NoError(t, err)
+			kept = append(kept, g)
 		}
-		kept = append(kept, g)
+		require.Len(t, kept, 100)
+		want := read(t, iterate(t, open(t, numbers(100)), Options{}), -1)
+		for i, g := range kept {
+			require.Equal(t, want[i:i+1], elements(g))
+			g.Release()
+		}
 	}
-	require.Greater(t, len(kept), it.MayLend())
-	for _, g := range kept {
-		g.Release()
-	}
-	require.Len(t, read(t, it, -1), 100-len(kept))
 }
 
 func TestFirstGroupIsOneElement(t *testing.T) {
@@ -201,9 +230,9 @@ func TestMemoryOfLargeElementsIsBounded(t *testing.T) {
 	const mib = 1 << 20
 	for size, workers := range map[int64]int{1: 64, 20 * mib: 2, 60 * mib: 2, 100 * mib: 1} {
 		bound := &spec.Element{Components: []spec.Component{{DType: spec.DType{Kind: 'u', Size: 1}, Shape: []int64{size}}}}
-		s, err := newSizes(bound, Options{Workers: workers})
-		require.NoError(t, err)
-		require.LessOrEqual(t, int64(s.slots)*s.slotBytes, max(256*mib, int64(workers+leastLent)*s.slotBytes), "%d bytes", size)
+		var s sizes
+		require.NoError(t, s.set(bound, Options{Workers: workers}))
+		require.LessOrEqual(t, int64(s.ahead+s.lent)*s.slotBytes, max(256*mib, int64(workers+leastLent)*s.slotBytes), "%d bytes", size)
 		require.GreaterOrEqual(t, s.ahead, workers)
 		require.GreaterOrEqual(t, s.lent, leastLent)
 	}
@@ -212,16 +241,16 @@ func TestMemoryOfLargeElementsIsBounded(t *testing.T) {
 // The first failure in the order of groups is the one that counts, whichever is
 // found first.
 func TestTheEarliestFailureEndsTheQueue(t *testing.T) {
-	q, err := arena.NewQueue(8, nil)
+	q, err := arena.NewQueue(8, 4, nil)
 	require.NoError(t, err)
 	defer q.Free()
 	var d delivery
 	d.init(q, 8)
-	d.hand(1, arena.Entry{Position: 1, Bytes: 1})
-	d.fail(2, errs.New(errs.DataLoss, "x", "second"))
-	d.fail(3, errs.New(errs.Internal, "x", "third"))
+	group := func(i int64) []arena.Entry { return []arena.Entry{{Position: i, Bytes: 1}} }
+	d.hand(1, group(1), errs.New(errs.DataLoss, "x", "second"))
+	d.hand(2, nil, errs.New(errs.Internal, "x", "third"))
 	require.Zero(t, q.Pushed())
-	d.hand(0, arena.Entry{Position: 0, Bytes: 1})
+	d.hand(0, group(0), nil)
 	d.endsAfter(5)
 	for i := range int64(2) {
 		e, status := q.Take(time.Minute)
@@ -241,18 +270,18 @@ func TestErrorsComeAtTheirTurn(t *testing.T) {
 		for range 2 {
 			_, err := it.Next()
 			require.Equal(t, errs.InvalidArgument, errs.KindOf(err))
-			require.ErrorContains(t, err, "element 2 has [2], [2 3] and element 3 has [4], [4 3]")
+			require.ErrorContains(t, err, "one has [2], [2 3] and one has [4], [4 3]")
 		}
-		g := d.GroupBytes()
-		_, err := d.At(0, 1, make([]byte, g))
+		_, err := d.At(0, 1)
 		require.ErrorContains(t, err, "different shapes")
+		d.Close()
 	}
 }
 
 // broken is an operation whose elements from some number on fail or panic.
 type broken struct {
 	onOne
-	in    dataset.Definition
+	in    dataset.Indexed
 	at    int64
 	panic bool
 }
@@ -264,32 +293,43 @@ type brokenPass struct {
 
 func (b *broken) text() string { return "broken" }
 func (b *broken) build(in []dataset.Definition, _ int) (dataset.Definition, error) {
-	b.in = in[0]
+	b.in = in[0].(dataset.Indexed)
 	return b, nil
 }
-func (b *broken) Spec() *spec.Element  { return b.in.Spec() }
-func (b *broken) Bound() *spec.Element { return b.in.Bound() }
-func (b *broken) Cardinality() int64   { return b.in.Cardinality() }
-func (b *broken) Open(k rng.Key) dataset.RandomAccess {
-	return brokenPass{b.in.Open(k), b}
+func (b *broken) Spec() *spec.Element { return b.in.Spec() }
+func (b *broken) Cardinality() int64  { return b.in.Cardinality() }
+func (b *broken) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) (dataset.Iterator, error) {
+	return dataset.Walk(b, s, pass, from)
+}
+func (b *broken) Open(s *dataset.Scope, k rng.Key) (dataset.RandomAccess, error) {
+	in, err := b.in.Open(s, k)
+	return brokenPass{in, b}, err
 }
 
-func (b brokenPass) Gather(index []int64, dst block.Block) error {
-	if index[len(index)-1] >= b.at {
-		if b.panic {
-			panic("broken on purpose")
+func (b brokenPass) Fetch(index []int64, dst dataset.Sink) error {
+	for _, i := range index {
+		if i >= b.at {
+			if b.panic {
+				panic("broken on purpose")
+			}
+			return errs.New(errs.DataLoss, "broken", "element %d", b.at)
 		}
-		return errs.New(errs.DataLoss, "broken", "element %d", b.at)
 	}
-	return b.RandomAccess.Gather(index, dst)
+	return b.RandomAccess.Fetch(index, dst)
 }
 
 func TestElementsBeforeAFailureAreDelivered(t *testing.T) {
 	for _, workers := range []int{0, 1, 2, 8} {
-		it := iterate(t, open(t, numbers(100), &broken{at: 50}), Options{Workers: workers, GroupBytes: 1})
-		require.Len(t, read(t, it, 50), 50)
-		_, err := it.Next()
-		require.Equal(t, errs.DataLoss, errs.KindOf(err))
+		for _, group := range []int64{1, 1 << 20} {
+			for name, ops := range map[string][]Op{"indexed": {numbers(100), &broken{at: 50}}, "stream": {numbers(100), &broken{at: 50}, hidden{}}} {
+				it := iterate(t, open(t, ops...), Options{Workers: workers, GroupBytes: group})
+				require.Len(t, read(t, it, 50), 50)
+				for range 2 {
+					_, err := it.Next()
+					require.Equal(t, errs.DataLoss, errs.KindOf(err), name)
+				}
+			}
+		}
 	}
 }
 

@@ -1,10 +1,9 @@
 package pipeline
 
 import (
-	"math"
+	"sync/atomic"
 
 	"infeed/core/block"
-	"infeed/core/errs"
 	"infeed/core/spec"
 )
 
@@ -12,55 +11,91 @@ const (
 	groupBytes  = 1 << 20   // how large groups grow
 	maxElements = 4096      // how many elements they grow to
 	ramBudget   = 256 << 20 // of slots
-	pageBytes   = 4096
-	mostLent    = 8 // slots that a consumer may keep before it should copy
+	mostLent    = 8         // slots that a consumer may keep before it should copy
 	leastLent   = 2
+	// mostUnequal is how many elements are asked for at once as long as nobody knows
+	// how much they differ: each may become a group of its own.
+	mostUnequal = 64
 )
 
 // sizes is how the memory of an iterator is cut.
 type sizes struct {
-	elements  int64 // most elements of a group
-	slotBytes int64
-	ahead     int // groups that are being made or wait
-	lent      int // groups that the consumer may keep
-	slots     int
+	want      int64 // bytes of a group
+	slotBytes int64 // of a group, where all elements have equal shapes; else 0
+	ahead     int   // groups that are being made or wait
+	lent      int   // groups that the consumer may keep
+	elements  atomic.Int64
 }
 
-// newSizes finds out for elements that are no larger than bound.
-func newSizes(bound *spec.Element, o Options) (sizes, error) {
-	var s sizes
-	one, err := block.NewLayout(bound, 1)
-	if err != nil {
-		return s, err
+// set finds sizes for elements of a spec.
+func (s *sizes) set(e *spec.Element, o Options) error {
+	if s.want = o.GroupBytes; s.want == 0 {
+		s.want = groupBytes
 	}
-	want := o.GroupBytes
-	if want == 0 {
-		want = groupBytes
+	each := s.want
+	if one, err := block.NewLayout(e, 1); err == nil && !hasText(e) {
+		s.elements.Store(max(1, min(s.want/max(one.Bytes, 1), maxElements)))
+		l, err := block.NewLayout(e, s.elements.Load())
+		if err != nil {
+			return err
+		}
+		s.slotBytes = pages(l.Bytes + metaBytes(e))
+		each = s.slotBytes
+	} else {
+		s.elements.Store(mostUnequal)
+		if known(e) && err != nil {
+			return err
+		}
 	}
-	s.elements = max(1, min(want/max(one.Bytes, 1), maxElements))
-	l, err := block.NewLayout(bound, s.elements)
-	if err != nil {
-		return s, err
-	}
-	s.slotBytes = (l.Bytes + metaBytes(bound) + pageBytes - 1) &^ (pageBytes - 1)
 	budget := o.RAMBudget
 	if budget == 0 {
 		budget = ramBudget
 	}
-	fit := int(min(budget/s.slotBytes, 1<<10))
+	fit := int(min(budget/each, 1<<10))
 	s.ahead = max(1, o.Workers, min(2*o.Workers, fit-mostLent))
 	s.lent = max(leastLent, min(mostLent, fit-s.ahead))
-	s.slots = s.ahead + s.lent
-	if s.slotBytes > math.MaxInt64/int64(s.slots) {
-		return s, errs.New(errs.InvalidArgument, "iterator", "%d slots of %d bytes are more than can be addressed", s.slots, s.slotBytes)
+	return nil
+}
+
+func hasText(e *spec.Element) bool {
+	for _, c := range e.Components {
+		if c.IsText() {
+			return true
+		}
 	}
-	return s, nil
+	return false
+}
+
+// known tells whether all dimensions are.
+func known(e *spec.Element) bool {
+	for _, c := range e.Components {
+		for _, d := range c.Shape {
+			if d < 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// saw learns from elements that were made in so many groups.
+func (s *sizes) saw(elements, groups, bytes int64) {
+	if s.slotBytes > 0 || elements == 0 {
+		return
+	}
+	n := s.want * elements / max(bytes, 1)
+	if groups > 1 {
+		n = min(n, max(mostUnequal, mostUnequal*elements/groups))
+	}
+	// Twice as many as before at most: what comes may be larger than what came.
+	s.elements.Store(max(1, min(n, 2*elements, maxElements)))
 }
 
 // limit returns how many elements the n-th group may have.
 func (s *sizes) limit(n int64) int64 {
+	most := s.elements.Load()
 	if n >= 20 {
-		return s.elements
+		return most
 	}
-	return min(1<<n, s.elements)
+	return min(1<<n, most)
 }

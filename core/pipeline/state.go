@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"infeed/core/dataset"
 	"infeed/core/errs"
 	"infeed/core/rng"
 )
@@ -22,6 +23,10 @@ type State struct {
 	Position    int64     `json:"position"`
 	Seeds       []uint64  `json:"seeds,omitempty"`
 	Shard       *[2]int64 `json:"shard,omitempty"` // how many readers, which of them
+	// Token and Rows say where a dataset that is not indexed is: Rows elements after
+	// the token.
+	Token *dataset.Token `json:"token,omitempty"`
+	Rows  int64          `json:"rows,omitempty"`
 }
 
 const (
@@ -33,6 +38,13 @@ const (
 	textBudget = 600
 	shortText  = 12
 )
+
+// seeded is an operation with a seed that may have been drawn.
+type seeded interface {
+	Op
+	seed() uint64
+	reseeded(seed uint64) Op
+}
 
 // structure returns the operations of a definition in words, its source first.
 func (d *Dataset) structure() []string {
@@ -71,8 +83,8 @@ func (d *Dataset) State(pass, position int64, shard *[2]int64) State {
 		Pass: pass, Position: position, Shard: shard,
 	}
 	d.root.visit(func(n *Node) {
-		if op, ok := n.Op.(*Shuffle); ok {
-			s.Seeds = append(s.Seeds, op.Seed)
+		if op, ok := n.Op.(seeded); ok {
+			s.Seeds = append(s.Seeds, op.seed())
 		}
 	})
 	return s
@@ -87,6 +99,18 @@ func (d *Dataset) resumed(s *State, shard *[2]int64) (*Dataset, error) {
 	seeds := s.Seeds
 	root := d.root.withSeeds(&seeds)
 	return New(root)
+}
+
+// State returns the state before the element of the given number, which is not far
+// from the last that was made.
+func (it *Iterator) State(position int64) (State, error) {
+	s := it.dataset.State(it.pass, position, it.shard)
+	if it.claims.stream == nil {
+		return s, nil
+	}
+	p, err := it.tokens.before(position)
+	s.Token, s.Rows = p.token, position-p.position
+	return s, err
 }
 
 // accepts says what keeps a state from being loaded.
@@ -145,11 +169,9 @@ func (n *Node) withSeeds(seeds *[]uint64) *Node {
 	for _, input := range n.Inputs {
 		out.Inputs = append(out.Inputs, input.withSeeds(seeds))
 	}
-	if op, ok := n.Op.(*Shuffle); ok {
-		copied := *op
-		copied.Seed = (*seeds)[0]
+	if op, ok := n.Op.(seeded); ok {
+		out.Op = op.reseeded((*seeds)[0])
 		*seeds = (*seeds)[1:]
-		out.Op = &copied
 	}
 	return out
 }

@@ -1,32 +1,30 @@
 package pipeline
 
 import (
-	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"infeed/core/arena"
+	"infeed/core/block"
 	"infeed/core/dataset"
 	"infeed/core/errs"
-	"infeed/core/invariant"
 )
 
-// claims is where workers get their tasks. Slots are taken in the order of the
-// groups they are for: otherwise the slots could all be full of later groups while
-// the one that is due has none.
+// claims is where workers get their tasks.
 type claims struct {
 	sync.Mutex
-	walk  *dataset.Iterator
-	next  int64 // number of the next group
-	ended bool
+	access     dataset.RandomAccess
+	start, end int64 // numbers of the elements that no task has yet
+	next       int64 // number of the next task
+	stream     *stream
+	skip       int64 // elements of the stream before the place of a state
 }
 
-// task is one group to make.
+// task is consecutive elements to make.
 type task struct {
-	number int64
-	run    dataset.Run
-	slot   arena.Slot
-	err    error // why there is none
+	number       int64
+	start, count int64
 }
 
 // idle bounds how long a wake-up that got lost could go unnoticed.
@@ -42,8 +40,8 @@ func (it *Iterator) work() {
 	}
 }
 
-// claim waits until there is room for another group and returns it. It returns
-// false when there are no more.
+// claim waits until there is room for more groups and returns the next task. It
+// returns false when there are no more.
 func (it *Iterator) claim() (task, bool) {
 	it.claims.Lock()
 	defer it.claims.Unlock()
@@ -68,91 +66,130 @@ const (
 // tryClaim is called with claims locked.
 func (it *Iterator) tryClaim() (task, claimState) {
 	c := &it.claims
-	if c.ended || it.stopped.Load() {
+	if it.stopped.Load() {
 		return task{}, over
 	}
-	if c.next-int64(it.queue.Taken()) >= int64(it.sizes.ahead) {
+	if c.start == c.end {
+		it.delivery.endsAfter(c.next)
+		return task{}, over
+	}
+	if it.room(c.next) <= 0 {
 		return task{}, full
 	}
-	slot, ok := it.segment.TryAcquire()
-	if !ok {
-		return task{}, full
-	}
-	t := task{number: c.next, slot: slot}
-	t.run, t.err = c.walk.Next(it.sizes.limit(c.next))
-	if t.err != nil {
-		c.ended = true
-		arena.Release(slot.Ref)
-		if t.err == io.EOF {
-			it.delivery.endsAfter(c.next)
-			return task{}, over
-		}
-	}
+	t := task{number: c.next, start: c.start, count: min(it.sizes.limit(c.next), c.end-c.start)}
 	c.next++
+	c.start += t.count
 	return t, claimed
 }
 
-// perform makes the group of a task and hands it over.
-func (it *Iterator) perform(t task) {
-	if t.err != nil {
-		it.delivery.fail(t.number, t.err)
-		return
-	}
-	if invariant.Enabled {
-		invariant.Scribble(t.slot.Bytes) // whoever still reads a group that was released sees it
-	}
-	meta, err := fillGroup(t.run, t.slot.Bytes)
-	if err != nil {
-		arena.Release(t.slot.Ref)
-		it.delivery.fail(t.number, err)
-		return
-	}
-	arena.MarkReady(t.slot.Ref)
-	address, bytes := arena.Address(t.slot.Ref)
-	it.delivery.hand(t.number, arena.Entry{
-		Position: t.run.Start, Index: t.run.Count, Slot: t.slot.Ref, Address: address, Bytes: bytes,
-		MetaOffset: uint64(meta), MetaBytes: uint32(metaBytes(t.run.Shapes)),
-	})
+// room returns how many more tasks may be begun when next is the next one.
+func (it *Iterator) room(next int64) int64 {
+	waiting := int64(it.queue.Pushed() - it.queue.Taken())
+	return int64(it.sizes.ahead) - waiting - (next - it.delivery.handed.Load())
 }
 
-// delivery puts finished groups into the queue in the order of their numbers.
+// perform makes the groups of a task and hands them over.
+func (it *Iterator) perform(t task) {
+	g := it.sinks.Get().(*groups)
+	defer it.sinks.Put(g)
+	index := g.numbers(t.start, t.count)
+	err := it.claims.access.Fetch(index, g)
+	if err != nil {
+		g.void()
+		if t.count > 1 {
+			err = it.careful(t, g)
+		}
+	}
+	it.hand(t.number, t.start, t.count, g, err)
+}
+
+// hand hands over what was made of a task, and the error that stopped it.
+func (it *Iterator) hand(number, start, count int64, g *groups, err error) {
+	entries, broken := g.finish(start, nil)
+	if broken != nil {
+		err = broken
+	}
+	bytes := int64(0)
+	for _, e := range entries {
+		bytes += int64(e.Bytes)
+	}
+	it.sizes.saw(count, int64(len(entries)), bytes)
+	it.delivery.hand(number, entries, err)
+}
+
+// careful makes the elements of a task again, one at a time, up to the one that
+// fails, whose error it returns.
+func (it *Iterator) careful(t task, g *groups) error {
+	var one block.Buffer
+	var err error
+	for i := t.start; i < t.start+t.count && err == nil; i++ {
+		parts := len(one.Blocks())
+		if err = it.claims.access.Fetch(g.numbers(i, 1), &one); err != nil {
+			one.Cut(parts)
+		}
+	}
+	if broken := joined(one.Blocks(), g); broken != nil {
+		g.void()
+		return broken
+	}
+	return err
+}
+
+// joined makes blocks in dst, those of equal shapes in one.
+func joined(blocks []block.Block, dst dataset.Sink) error {
+	for from := 0; from < len(blocks); {
+		to, rows := from, int64(0)
+		for ; to < len(blocks) && blocks[to].Shapes.Same(blocks[from].Shapes); to++ {
+			rows += blocks[to].Rows
+		}
+		out, err := dst.Block(blocks[from].Shapes, rows)
+		if err != nil {
+			return err
+		}
+		at := int64(0)
+		for _, b := range blocks[from:to] {
+			out.Copy(at, b)
+			at += b.Rows
+		}
+		from = to
+	}
+	return nil
+}
+
+// delivery puts finished groups into the queue in the order of their tasks.
 type delivery struct {
-	queue *arena.Queue
-	mu    struct {
+	queue  *arena.Queue
+	handed atomic.Int64 // tasks whose groups are in the queue
+	mu     struct {
 		sync.Mutex
-		ready  []arena.Entry // by number, modulo its length; empty where Bytes is 0
-		next   int64
-		last   int64 // number after the last group; -1 not known
+		ready  []result // by number of the task, modulo its length
+		last   int64    // number after the last task; -1 not known
 		cause  error
 		closed bool
 	}
 }
 
+type result struct {
+	entries []arena.Entry
+	err     error // after them
+	done    bool
+}
+
 func (d *delivery) init(queue *arena.Queue, ahead int) {
 	d.queue = queue
-	d.mu.ready = make([]arena.Entry, ahead)
+	d.mu.ready = make([]result, ahead)
 	d.mu.last = -1
 }
 
-// hand takes a finished group.
-func (d *delivery) hand(number int64, e arena.Entry) {
+// hand takes the finished groups of a task. With an error, nothing follows them.
+func (d *delivery) hand(number int64, entries []arena.Entry, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.mu.ready[number%int64(len(d.mu.ready))] = e
+	d.mu.ready[number%int64(len(d.mu.ready))] = result{entries, err, true}
 	d.push()
 }
 
-// fail says that the group of this number, and so the rest, cannot be made.
-func (d *delivery) fail(number int64, err error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.mu.last < 0 || number < d.mu.last {
-		d.mu.last, d.mu.cause = number, err
-	}
-	d.push()
-}
-
-// endsAfter says how many groups there are.
+// endsAfter says how many tasks there are.
 func (d *delivery) endsAfter(count int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -166,26 +203,40 @@ func (d *delivery) endsAfter(count int64) {
 func (d *delivery) abort(err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.mu.last, d.mu.cause = d.mu.next, err
+	if !d.mu.closed {
+		d.mu.last, d.mu.cause = d.handed.Load(), err
+	}
 	d.push()
+}
+
+// job puts an entry for the consumer into the queue that is no group.
+func (d *delivery) job(e arena.Entry) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return !d.mu.closed && d.queue.Push(e)
 }
 
 // push is called with mu locked. The queue has room for all groups that can be on
 // their way.
 func (d *delivery) push() {
 	m := &d.mu
-	for m.next != m.last {
-		e := &m.ready[m.next%int64(len(m.ready))]
-		if e.Bytes == 0 {
+	for next := d.handed.Load(); next != m.last && !m.closed; next++ {
+		r := &m.ready[next%int64(len(m.ready))]
+		if !r.done {
 			return
 		}
-		if !d.queue.Push(*e) {
-			panic(errs.New(errs.Internal, "delivery", "the queue is full before group %d", m.next))
+		for _, e := range r.entries {
+			if !d.queue.Push(e) {
+				panic(errs.New(errs.Internal, "delivery", "the queue is full in task %d", next))
+			}
 		}
-		*e = arena.Entry{}
-		m.next++
+		if r.err != nil {
+			m.last, m.cause = next+1, r.err
+		}
+		*r = result{}
+		d.handed.Store(next + 1)
 	}
-	if m.closed {
+	if m.closed || m.last < 0 {
 		return
 	}
 	m.closed = true

@@ -1,11 +1,14 @@
 package spec
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+
+	"infeed/core/errs"
 )
 
 // Component is one tensor of an element.
@@ -56,8 +59,29 @@ func (c Component) String() string {
 
 // Element describes elements. It is immutable.
 type Element struct {
-	Structure  Structure
-	Components []Component
+	Structure  Structure   `json:"structure"`
+	Components []Component `json:"components"`
+}
+
+type componentJSON struct {
+	DType string  `json:"dtype"` // see ParseDType
+	Shape []int64 `json:"shape"` // -1 where elements differ
+}
+
+// MarshalJSON writes {"dtype": ..., "shape": [...]}.
+func (c Component) MarshalJSON() ([]byte, error) {
+	return json.Marshal(componentJSON{c.DType.Code(), append([]int64{}, c.Shape...)})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (c *Component) UnmarshalJSON(b []byte) (err error) {
+	var form componentJSON
+	if err := json.Unmarshal(b, &form); err != nil {
+		return errs.Wrap(err, errs.InvalidArgument, "spec", "cannot read %.80s", b)
+	}
+	c.Shape = form.Shape
+	c.DType, err = ParseDType(form.DType)
+	return err
 }
 
 // Equal tells whether elements of both have the same structure, dtypes and shapes.

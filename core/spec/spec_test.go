@@ -18,12 +18,13 @@ func TestParseDType(t *testing.T) {
 	}{
 		"|b1": {"bool", 1}, "|u1": {"uint8", 1}, "<i8": {"int64", 8}, "<f2": {"float16", 2}, "<f4": {"float32", 4},
 		"<c16": {"complex128", 16}, "|S5": {"bytes5", 5}, "<U3": {"str3", 12}, "|S0": {"bytes0", 0},
-		"<M8[ns]": {"datetime64", 8}, "|V2": {"void2", 2},
+		"<M8[ns]": {"datetime64", 8}, "|V2": {"void2", 2}, "|V2[bfloat16]": {"bfloat16", 2}, "|O": {"object", 0},
 	} {
 		d, err := ParseDType(given)
 		require.NoError(t, err, given)
 		require.Equal(t, want.name, d.String())
 		require.Equal(t, want.size, d.Size, given)
+		require.Equal(t, given, d.Code())
 	}
 	for _, given := range []string{"", "f4", "<f", ">f4", "<f3", "|O4", "<i-4", "<i4x", "<f99999999999"} {
 		_, err := ParseDType(given)
@@ -33,7 +34,7 @@ func TestParseDType(t *testing.T) {
 }
 
 func TestBytesOfAComponent(t *testing.T) {
-	f4 := DType{'f', 4}
+	f4 := DType{Kind: 'f', Size: 4}
 	for name, c := range map[string]struct {
 		shape []int64
 		want  int64
@@ -61,8 +62,11 @@ func read(t *testing.T, text string) Structure {
 func TestStructureNamesItsComponents(t *testing.T) {
 	s := read(t, nested)
 	require.Equal(t, 4, s.Leaves())
-	c := Component{DType{'f', 4}, []int64{3}}
-	e := &Element{Structure: s, Components: []Component{c, c, {DType{'i', 8}, nil}, c}}
+	written, err := json.Marshal(s)
+	require.NoError(t, err)
+	require.JSONEq(t, nested, string(written))
+	c := Component{DType{Kind: 'f', Size: 4}, []int64{3}}
+	e := &Element{Structure: s, Components: []Component{c, c, {DType{Kind: 'i', Size: 8}, nil}, c}}
 	require.Equal(t, "({'a': float32[3], 'b': (float32[3],)}, Point(x=int64[], y=float32[3]))", e.String())
 	require.Equal(t, "[0]['a']", e.Name(0))
 	require.Equal(t, "[0]['b'][0]", e.Name(1))
@@ -94,11 +98,11 @@ func TestStructureRefusesNonsense(t *testing.T) {
 }
 
 func TestElementsDiffer(t *testing.T) {
-	c, d := Component{DType{'f', 4}, []int64{3}}, Component{DType{'f', 4}, []int64{2}}
+	c, d := Component{DType{Kind: 'f', Size: 4}, []int64{3}}, Component{DType{Kind: 'f', Size: 4}, []int64{2}}
 	a := &Element{Components: []Component{c}}
 	require.True(t, a.Equal(&Element{Components: []Component{c}}))
 	require.True(t, a.Same(&Element{Components: []Component{c}}))
-	for name, o := range map[string]*Element{"shape": {Components: []Component{d}}, "dtype": {Components: []Component{{DType{'i', 4}, []int64{3}}}}} {
+	for name, o := range map[string]*Element{"shape": {Components: []Component{d}}, "dtype": {Components: []Component{{DType{Kind: 'i', Size: 4}, []int64{3}}}}} {
 		require.False(t, a.Equal(o), name)
 		require.False(t, a.Same(o), name)
 	}

@@ -81,6 +81,25 @@ func (s *Structure) read(b []byte, depth int) error {
 	return nil
 }
 
+// MarshalJSON writes the form that Structure documents.
+func (s Structure) MarshalJSON() ([]byte, error) {
+	switch s.Kind {
+	case Leaf:
+		return []byte("null"), nil
+	case Tuple:
+		return json.Marshal(map[string]any{"tuple": append([]Structure{}, s.Items...)})
+	}
+	pairs := make([][2]any, len(s.Keys))
+	for i, k := range s.Keys {
+		pairs[i] = [2]any{k, s.Items[i]}
+	}
+	form := map[string]any{"dict": pairs}
+	if s.Kind == NamedTuple {
+		form["name"] = s.Name
+	}
+	return json.Marshal(form)
+}
+
 // Leaves returns how many components an element has.
 func (s Structure) Leaves() int {
 	if s.Kind == Leaf {

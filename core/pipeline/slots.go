@@ -1,0 +1,102 @@
+package pipeline
+
+import (
+	"math"
+	"sync"
+
+	"infeed/core/arena"
+	"infeed/core/errs"
+	"infeed/core/invariant"
+)
+
+const (
+	pageBytes = 4096
+	// slotsAtOnce is how many slots of a size are mapped together where sizes are not
+	// known beforehand. Memory that nobody writes to takes no room.
+	slotsAtOnce = 4
+	// mostSegments is how many sizes are kept for use again.
+	mostSegments = 12
+)
+
+// slots is the memory that groups are made in: segments of slots of some size each.
+// Which slots are free, the arena knows.
+type slots struct {
+	event *arena.Event // woken when one comes back
+	mu    struct {
+		sync.Mutex
+		segments []*arena.Segment
+		closed   bool
+	}
+}
+
+func pages(n int64) int64 { return (n + pageBytes - 1) &^ (pageBytes - 1) }
+
+// add maps count slots of a size.
+func (s *slots) add(count int, bytes int64) (*arena.Segment, error) {
+	bytes = max(pages(bytes), pageBytes)
+	if bytes > math.MaxInt64/int64(count) {
+		return nil, errs.New(errs.InvalidArgument, "iterator", "%d slots of %d bytes are more than can be addressed", count, bytes)
+	}
+	segment, err := arena.NewPrivateSegment(count, bytes, s.event)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.segments = append(s.mu.segments, segment)
+	return segment, nil
+}
+
+// take returns a slot of at least so many bytes, and not many more.
+func (s *slots) take(bytes int64) (arena.Slot, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.mu.closed {
+		return arena.Slot{}, errs.New(errs.Cancelled, "iterator", "it was closed")
+	}
+	for _, segment := range s.mu.segments {
+		if segment.SlotSize < bytes || segment.SlotSize > 4*bytes+64*pageBytes && segment.SlotSize > groupBytes*2 {
+			continue
+		}
+		if slot, ok := segment.TryAcquire(); ok {
+			return scribbled(slot), nil
+		}
+	}
+	s.drop()
+	segment, err := s.add(slotsAtOnce, bytes+bytes/4)
+	if err != nil {
+		return arena.Slot{}, err
+	}
+	slot, _ := segment.TryAcquire()
+	return scribbled(slot), nil
+}
+
+// scribbled makes whoever still reads a group that was released see it.
+func scribbled(slot arena.Slot) arena.Slot {
+	if invariant.Enabled {
+		invariant.Scribble(slot.Bytes)
+	}
+	return slot
+}
+
+// drop unmaps idle segments when there are many.
+func (s *slots) drop() {
+	kept := s.mu.segments[:0]
+	for i, segment := range s.mu.segments {
+		if len(s.mu.segments)-i > mostSegments-len(kept) && segment.Idle() {
+			segment.Close()
+		} else {
+			kept = append(kept, segment)
+		}
+	}
+	s.mu.segments = kept
+}
+
+// close unmaps all but what is lent.
+func (s *slots) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mu.closed = true
+	for _, segment := range s.mu.segments {
+		segment.Close()
+	}
+	s.mu.segments = nil
+}
