@@ -32,10 +32,15 @@ def test_na_value(lib):
 
 @case([(1, b"a,b", 0.5), (2, b'say "hi"', 1.5), (3, b"two\nlines", 2.5), (4, b"", 3.5)])
 def test_quotes(lib):
+    return lib.CsvDataset(lib.path("quoted.csv"), [lib.int32, [""], lib.float32])
+
+
+@case([(1, b"a,b", 0.5), (2, b'say "hi"', 1.5), (3, b"two\nlines", 2.5)], raises="InvalidArgument")
+def test_required_field_is_two_quotes(lib):
     return lib.CsvDataset(lib.path("quoted.csv"), types(lib))
 
 
-@case([(1, b'"a', b'b"', b"0.5"), (2, b'"say ""hi"""', b"1.5", b"?")][:1], raises="InvalidArgument")
+@case([(1, b'"a', b'b"', b"0.5")], raises="InvalidArgument")
 def test_no_quotes(lib):
     return lib.CsvDataset(lib.path("quoted.csv"), [lib.int32, lib.string, lib.string, lib.string], use_quote_delim=False)
 
@@ -73,11 +78,6 @@ def test_list_of_files(lib):
 @case([*ROWS, (4, b"d", 3.5)])
 def test_header_of_each_file(lib):
     return lib.CsvDataset([lib.path("header.csv"), lib.path("second.csv")], types(lib), header=True)
-
-
-@case([(4, b"d", 3.5)])
-def test_dataset_of_files(lib):
-    return lib.CsvDataset(lib.Dataset.from_tensors(lib.path("more.csv")), types(lib))
 
 
 @case(ROWS)
@@ -195,7 +195,7 @@ def test_unsorted_select_cols(lib):
     return lib.CsvDataset(lib.path("rows.csv"), [lib.float32, lib.string], select_cols=[2, 1])
 
 
-@case([], raises="Value")
+@case([], raises="InvalidArgument")
 def test_select_and_exclude(lib):
     return lib.CsvDataset(lib.path("rows.csv"), [lib.int32], select_cols=[0], exclude_cols=[1, 2])
 
@@ -205,6 +205,6 @@ def test_delimiter_of_two_characters(lib):
     return lib.CsvDataset(lib.path("rows.csv"), types(lib), field_delim=",,")
 
 
-@case([], raises="InvalidArgument")
+@case([], raises="Value")
 def test_int8_column(lib):
     return lib.CsvDataset(lib.path("rows.csv"), [lib.int8, lib.string, lib.float32])

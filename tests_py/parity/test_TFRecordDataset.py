@@ -135,7 +135,7 @@ def test_too_short_for_a_header(lib):
     return lib.TFRecordDataset(lib.path("framed.bin"))
 
 
-@case([], raises="DataLoss")
+@case([], raises="InvalidArgument", infeed=expect(raises="DataLoss"), differs="A record longer than any file is damage")
 def test_length_of_2_to_the_63(lib):
     return lib.TFRecordDataset(lib.path("huge.tfrecord"))
 
@@ -155,12 +155,13 @@ def test_zlib_read_as_gzip(lib):
     return lib.TFRecordDataset(lib.path("three.tfrecord.zlib"), "GZIP")
 
 
-@case([b"a"], infeed=expect(raises="DataLoss", elements=[b"a", b"bb", b""]), differs="A cut compressed file is an error")
+@case([b"a", b"bb"], raises="DataLoss")
 def test_cut_gzip(lib):
     return lib.TFRecordDataset(lib.path("cut.tfrecord.gz"), "GZIP")
 
 
-@case([], raises="InvalidArgument")
+@case([b"a", b"bb", b""], infeed=expect([], raises="InvalidArgument", cardinality=None, spec=None),
+      differs="An unknown compression type is an error")
 def test_unknown_compression(lib):
     return lib.TFRecordDataset(lib.path("three.tfrecord"), compression_type="LZ4")
 

@@ -91,7 +91,8 @@ def test_quotes(lib):
 
 @case([{"id": [1, 2, 3], "name": [b"a", b"b", b"c"], "score": [0.5, 1.5, 2.5]}])
 def test_compression_type(lib):
-    return plain(lib, "header.csv.zlib", size=3, compression_type="ZLIB")
+    return plain(lib, "header.csv.zlib", size=3, compression_type="ZLIB", column_names=["id", "name", "score"],
+                 column_defaults=[lib.int32, lib.string, lib.float32])
 
 
 @case([{"id": [1, 2, 3, 4]}])
@@ -128,9 +129,15 @@ def test_shuffled(lib):
     return plain(lib, "header.csv", shuffle=True, shuffle_buffer_size=10, shuffle_seed=1, select_columns=["id"])
 
 
-@case([{"x": [1, 3], "y": [b"a", b"c"]}], infeed=None)
+@case([{"x": [1, 2], "y": [b"a", b"b"]}])
+def test_bad_value_in_a_column_that_is_not_selected(lib):
+    return plain(lib, "bad_float.csv", column_names=["x", "y", "z"], header=False, select_columns=["x", "y"],
+                 column_defaults=[lib.int32, lib.string])
+
+
+@case([{"x": [1], "y": [b"a"]}])
 def test_ignore_errors(lib):
-    return plain(lib, "bad_float.csv", column_names=["x", "y", "z"], header=False, ignore_errors=True, select_columns=["x", "y"],
+    return plain(lib, "bad_int.csv", column_names=["x", "y", "z"], header=False, ignore_errors=True, select_columns=["x", "y"],
                  column_defaults=[lib.int32, lib.string])
 
 
@@ -164,6 +171,6 @@ def test_column_named_twice(lib):
     return plain(lib, "rows.csv", column_names=["x", "x", "z"], header=False)
 
 
-@case([], raises="Value")
+@case([], raises="InvalidArgument")
 def test_wrong_number_of_defaults(lib):
     return plain(lib, "header.csv", column_defaults=[lib.int32])

@@ -1,0 +1,59 @@
+"""Dataset.ragged_batch."""
+
+from cases import case
+
+
+def rows(lib, *lengths):
+    return lib.Dataset.from_generator(lambda: ([n] * n for n in lengths), output_signature=lib.TensorSpec((None,), lib.int32))
+
+
+@case([[[1], [2, 2]], [[3, 3, 3]]], cardinality=-2)
+def test_rows(lib):
+    return rows(lib, 1, 2, 3).ragged_batch(2)
+
+
+@case([[[1], [2, 2]]])
+def test_drop_remainder(lib):
+    return rows(lib, 1, 2, 3).ragged_batch(2, drop_remainder=True)
+
+
+@case([[[], [1]]])
+def test_row_without_values(lib):
+    return rows(lib, 0, 1).ragged_batch(2)
+
+
+@case([[[1], [2, 2]]])
+def test_row_splits_dtype(lib):
+    return rows(lib, 1, 2).ragged_batch(2, row_splits_dtype=lib.int32)
+
+
+@case([[0, 1], [2]])
+def test_scalars_are_dense(lib):
+    return lib.Dataset.range(3).ragged_batch(2)
+
+
+@case([[[1, 2], [3, 4]]])
+def test_rows_of_known_length_are_dense(lib):
+    return lib.Dataset.from_tensor_slices([[1, 2], [3, 4]]).ragged_batch(2)
+
+
+@case([([[1], [2, 3]], [5, 6])])
+def test_tuple(lib):
+    signature = (lib.TensorSpec((None,), lib.int32), lib.TensorSpec((), lib.int32))
+    return lib.Dataset.from_generator(lambda: [([1], 5), ([2, 3], 6)], output_signature=signature).ragged_batch(2)
+
+
+@case([[[b"a"], [b"b", b"c"]]])
+def test_text(lib):
+    ds = lib.Dataset.from_generator(lambda: [["a"], ["b", "c"]], output_signature=lib.TensorSpec((None,), lib.string))
+    return ds.ragged_batch(2)
+
+
+@case([])
+def test_empty(lib):
+    return rows(lib).ragged_batch(2)
+
+
+@case([], raises="InvalidArgument")
+def test_size_zero(lib):
+    return rows(lib, 1).ragged_batch(0)
