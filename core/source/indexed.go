@@ -36,8 +36,7 @@ func Indexed(fs vfs.FS, of dataset.Definition) (dataset.Definition, error) {
 	if err != nil {
 		return nil, err
 	}
-	var none *dataset.Lost
-	return &indexedRecords{fs: fs, index: index, lost: none.And(damage.Count, places(damage.Places)...)}, nil
+	return &indexedRecords{fs: fs, index: index, lost: nothing.And(damage.Count, places(damage.Places)...)}, nil
 }
 
 func (*indexedRecords) Spec() *spec.Element  { return textScalar }

@@ -95,16 +95,13 @@ func (r *records) read(s *dataset.Scope, paths []string, bytes int, from *datase
 	if bytes == 0 {
 		bytes = int(min(r.files.BufferBytes, mostBuffer))
 	}
-	o := record.Options{Compression: r.files.Compression, Errors: r.files.Errors, BlockBytes: bytes, Deferred: r.files.Errors == record.Raise}
+	o := record.Options{Compression: r.files.Compression, Errors: r.files.Errors, BlockBytes: bytes, Deferred: true}
 	return dataset.NewOrdered(r.op, s, min(s.Workers, readers), from, func(from *dataset.Token) (dataset.Work, error) {
 		at, err := from.Numbers(r.op, 3)
 		if err != nil {
 			return nil, err
 		}
-		w := &reading{}
-		if from != nil {
-			w.lost = from.Lost
-		}
+		w := &reading{skip: r.files.Errors == record.Skip}
 		w.reader, err = record.NewReader(s.FS, paths, r.format, o, record.Token{File: int(at[0]), Offset: at[1]})
 		if err != nil {
 			return nil, err
@@ -124,8 +121,8 @@ const readers = 2
 // on them checks their content.
 type reading struct {
 	reader  *record.Reader
+	skip    bool // damaged content is left out
 	excused bool // the next damage was an error before
-	lost    *dataset.Lost
 }
 
 // Claim implements dataset.Work.
@@ -137,7 +134,7 @@ func (w *reading) Claim(j *dataset.Job) error {
 	}
 	file := w.reader.Token().File
 	err := w.reader.Next(b, int(j.Limit))
-	w.count(b.Damage)
+	j.Lost = w.lost(b.Damage)
 	w.excused = w.excused && w.reader.Token().File == file
 	if err != nil && !errors.Is(err, io.EOF) {
 		w.recover()
@@ -151,14 +148,16 @@ func (w *reading) recover() {
 	w.excused = true
 }
 
-// count counts what was left out, without what was an error.
-func (w *reading) count(d record.Damage) {
+// lost counts what was left out, without what was an error.
+func (w *reading) lost(d record.Damage) *dataset.Lost {
 	if w.excused && d.Count > 0 {
 		w.excused = false
 		d = record.Damage{Count: d.Count - 1, Places: d.Places[1:]}
 	}
-	w.lost = w.lost.And(d.Count, places(d.Places)...)
+	return nothing.And(d.Count, places(d.Places)...)
 }
+
+var nothing *dataset.Lost
 
 func places(of []error) []string {
 	out := make([]string, len(of))
@@ -177,7 +176,7 @@ func (w *reading) Token() *dataset.Token {
 	if w.excused {
 		excused = 1
 	}
-	return &dataset.Token{At: []int64{int64(at.File), at.Offset, excused}, Lost: w.lost}
+	return dataset.At(int64(at.File), at.Offset, excused)
 }
 
 // Work implements dataset.Work.
@@ -185,10 +184,13 @@ func (w *reading) Work(j *dataset.Job) {
 	b := j.Own.(*record.Block)
 	for from := 0; from < b.Len(); {
 		to, bad := b.Bad(from)
-		if err := emit(b, from, to, &j.Out); err != nil && bad == nil {
-			bad = err
+		if err := emit(b, from, to, &j.Out); err != nil {
+			j.Fails = append(j.Fails, dataset.Failure{After: len(j.Out.Blocks()), Err: err})
 		}
-		if bad != nil {
+		switch {
+		case bad != nil && w.skip:
+			j.Lost = j.Lost.And(1, places([]error{bad})...)
+		case bad != nil:
 			j.Fails = append(j.Fails, dataset.Failure{After: len(j.Out.Blocks()), Err: bad})
 		}
 		from = to + 1

@@ -16,17 +16,17 @@ import (
 
 func TestRecordsKeepTheContracts(t *testing.T) {
 	for name, source := range kinds(t) {
-		for _, kind := range []codec.Kind{codec.None, codec.Gzip, codec.Zlib, codec.Zstd} {
+		for _, kind := range []codec.Kind{codec.None, codec.Gzip} { // others are much alike, and slow to take up
 			t.Run(name+kind.String(), func(t *testing.T) {
 				fs := memfs.New()
-				source.write(fs, "a", kind, numbered("a", 9)...)
+				source.write(fs, "a", kind, numbered("a", 7)...)
 				source.write(fs, "b", kind, numbered("b", 1)...)
-				source.write(fs, "c", kind, numbered("c", 13)...)
+				source.write(fs, "c", kind, numbered("c", 6)...)
 				for _, parallel := range []int64{0, 2, 7} {
 					d, err := source.open(Files{Paths: []string{"a", "b", "c", "a"}, Compression: codec.Auto, BufferBytes: 64, ParallelReads: parallel})
 					require.NoError(t, err)
 					require.Equal(t, dataset.Unknown, d.Cardinality())
-					require.Len(t, texts(t, on{d, fs}), 32)
+					require.Len(t, texts(t, on{d, fs}), 21)
 					datasettest.Check(t, on{d, fs}, 40)
 				}
 			})
@@ -39,12 +39,16 @@ func TestRecordsAreThoseOfTheFiles(t *testing.T) {
 	for name, source := range kinds(t) {
 		a, b := numbered("a", 3000), numbered("b", 7)
 		source.write(fs, "a", codec.None, a...)
-		source.write(fs, "b", codec.Gzip, b...)
-		d, err := source.open(Files{Paths: []string{"a", "b"}, Compression: codec.Auto})
+		paths := []string{"a"}
+		for _, kind := range []codec.Kind{codec.Gzip, codec.Zlib, codec.Zstd} {
+			paths = append(paths, kind.String())
+			source.write(fs, kind.String(), kind, b...)
+		}
+		d, err := source.open(Files{Paths: paths, Compression: codec.Auto})
 		require.NoError(t, err)
 		got := texts(t, on{d, fs})
-		require.Len(t, got, 3007, name)
-		for i, want := range append(a, b...) {
+		require.Len(t, got, 3021, name)
+		for i, want := range append(append(append(a, b...), b...), b...) {
 			if name == "FixedLength" {
 				want = fmt.Sprintf("%-20.20s", want)
 			}

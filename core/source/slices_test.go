@@ -89,3 +89,47 @@ func TestSlicesRefusesWhatIsNotThere(t *testing.T) {
 		require.ErrorContains(t, err, text)
 	}
 }
+
+func textOf(strings ...string) *block.Text {
+	t := &block.Text{}
+	for _, s := range strings {
+		t.Append([]byte(s))
+	}
+	return t
+}
+
+func TestSlicesOfText(t *testing.T) {
+	e := &spec.Element{
+		Structure:  spec.Structure{Kind: spec.Tuple, Items: make([]spec.Structure, 3)},
+		Components: []spec.Component{{DType: spec.Text}, {DType: spec.DType{Kind: 'i', Size: 8}}, {DType: spec.Text, Shape: []int64{2}}},
+	}
+	d, err := Slices(e, 3, [][]byte{nil, bytesOf(24), nil}, textOf("a", "", "ccc"), textOf("1", "2", "3", "4", "5", ""))
+	require.NoError(t, err)
+	datasettest.Check(t, d, 10)
+	got := datasettest.ReadAll(t, d, dataset.PassKey(0), 10)
+	require.Equal(t, [][]string{{"ccc"}, {"5", ""}}, got[2].Texts)
+	require.Equal(t, [][]byte{bytesOf(24)[16:]}, got[2].Data)
+	for name, given := range map[string][]*block.Text{
+		"too few strings": {textOf("a", "", "ccc"), textOf("1")}, "too many strings": {textOf("a", "b", "c", "d"), textOf("1", "2", "3", "4", "5", "6")}, "no strings": nil,
+	} {
+		_, err := Slices(e, 3, [][]byte{nil, bytesOf(24), nil}, given...)
+		require.Equal(t, errs.InvalidArgument, errs.KindOf(err), name)
+		require.ErrorContains(t, err, "is text; 3 rows", name)
+	}
+	s := datasettest.Scope(0)
+	defer s.Close()
+	access, err := d.(dataset.Indexed).Open(s, dataset.PassKey(0))
+	require.NoError(t, err)
+	require.Equal(t, errs.Internal, errs.KindOf(access.Fetch([]int64{0, 3}, &block.Buffer{})))
+}
+
+func TestTensorsAreOneElement(t *testing.T) {
+	e := &spec.Element{Components: []spec.Component{{DType: spec.DType{Kind: 'i', Size: 2}, Shape: []int64{3}}}}
+	d, err := Tensors(e, [][]byte{bytesOf(6)})
+	require.NoError(t, err)
+	require.EqualValues(t, 1, d.Cardinality())
+	require.Equal(t, [][]byte{bytesOf(6)}, datasettest.ReadAll(t, d, dataset.PassKey(0), 10)[0].Data)
+	datasettest.Check(t, d, 10)
+	_, err = Tensors(e, [][]byte{bytesOf(5)})
+	require.ErrorContains(t, err, "from_tensors")
+}
