@@ -123,7 +123,7 @@ func (it *fromIterator) Next(limit int64, dst dataset.Sink) (int64, error) {
 func ints(t *testing.T, d dataset.Definition) []int64 {
 	t.Helper()
 	out := []int64{}
-	for _, e := range datasettest.ReadAll(t, d, dataset.PassKey(0), most) {
+	for _, e := range datasettest.ReadAll(t, d, dataset.PassKey(0), 100) {
 		if e.Err != "" {
 			out = append(out, -1)
 			continue
