@@ -1,7 +1,7 @@
 // Package source holds the datasets that have no inputs.
 //
 // Those that know where each element is are indexed: ranges, arrays, random numbers,
-// lists of files, Python objects with a length, and record files that were looked
+// lists of files, what a function makes of numbers, and record files that were looked
 // through once. The others are streams; their tokens say where in which file, or how
 // many elements in, they go on.
 //

@@ -13,27 +13,38 @@ import (
 	"infeed/core/spec"
 )
 
-// Generator is a dataset whose elements a function of Python gives, some at each
-// call. The function gets one row: three int64 numbers (which walk it is, how many
-// elements of it were made, how many more are wanted at most) and a text (the state to
-// go on from, at the first call of a walk that is taken up, or nothing). It makes at
-// least one element; at the end, after the last of them or alone, it returns io.EOF.
-// An error is the element that comes after those it made.
+// Generator is a dataset whose elements a function gives, some at each call: one of
+// Python that asks a generator. The function gets one row: three int64 numbers (which
+// walk it is, how many elements of it were made, how many more are wanted at most) and
+// a text (the state to go on from, at the first call of a walk that is taken up, or
+// nothing). It makes at least one element; at the end, after the last of them or
+// alone, it returns io.EOF. An error is the element that comes after those it made.
 type Generator struct {
-	Function int64
-	Elements *spec.Element
-	// Stateful tells that elements have a text more, behind the others: the state
-	// after the element, for the last one of a call, and nothing for others. Without
-	// it, a walk is taken up by making all elements again.
+	Function dataset.Program
+	// Stateful tells that results are pairs of an element and a text: the state of the
+	// generator after the last element of a call; nothing behind others. Without it, a
+	// walk is taken up by making all elements again.
 	Stateful bool
 }
 
 // FromGenerator returns the dataset.
-func FromGenerator(g Generator) dataset.Definition { return &generated{g} }
+func FromGenerator(g Generator) (dataset.Definition, error) {
+	pair, n := g.Function.Spec(), len(g.Function.Spec().Components)
+	if !g.Stateful {
+		return &generated{g, pair}, nil
+	}
+	if len(pair.Structure.Items) != 2 || !pair.Components[n-1].IsText() {
+		return nil, errs.New(errs.InvalidArgument, "from_generator", "results are %v; elements with a state were expected", pair)
+	}
+	return &generated{g, &spec.Element{Structure: pair.Structure.Items[0], Components: pair.Components[:n-1]}}, nil
+}
 
-type generated struct{ Generator }
+type generated struct {
+	Generator
+	spec *spec.Element
+}
 
-func (g *generated) Spec() *spec.Element { return g.Elements }
+func (g *generated) Spec() *spec.Element { return g.spec }
 func (*generated) Cardinality() int64    { return dataset.Unknown }
 
 // walks numbers the walks over generators in this process.
@@ -104,7 +115,7 @@ func (g *generating) Next(limit int64, dst dataset.Sink) (int64, error) {
 		g.made.Reset()
 		counted.dst = &g.made
 	}
-	_, g.fail = g.scope.Caller.Call(g.scope, g.Function, row, counted)
+	_, g.fail = g.Function.Run(g.scope, row, dataset.Chance{}, counted)
 	switch {
 	case counted.rows > limit:
 		return 0, errs.New(errs.Internal, "from_generator", "%d elements; %d were asked for", counted.rows, limit)
@@ -133,17 +144,13 @@ func (g *generating) failed() error {
 // strip takes the states off the elements that were made.
 func (g *generating) strip(dst dataset.Sink) error {
 	for _, b := range g.made.Blocks() {
-		n := len(g.Elements.Components)
-		own := make([]int, n)
-		for i := range own {
-			own[i] = i
-		}
-		shapes := &spec.Element{Structure: g.Elements.Structure, Components: b.Shapes.Components[:n]}
+		n := len(b.Columns) - 1
+		shapes := &spec.Element{Structure: g.spec.Structure, Components: b.Shapes.Components[:n]}
 		out, err := dst.Block(shapes, b.Rows)
 		if err != nil {
 			return err
 		}
-		out.Take(b.Select(shapes, own...))
+		out.Take(block.Block{Rows: b.Rows, Shapes: shapes, Columns: b.Columns[:n]})
 		g.state = append([]byte(nil), b.Columns[n].Text.At(int(b.Rows)-1)...)
 	}
 	return nil

@@ -10,22 +10,22 @@ import (
 	"infeed/core/spec"
 )
 
-// indexable is the dataset of what a function of Python makes for each number.
+// indexable is the dataset of what a function makes for each number.
 type indexable struct {
-	function, n int64
-	elements    *spec.Element
+	function dataset.Program
+	n        int64
 }
 
-// Indexable returns the dataset of n elements that a function of Python makes: it
-// gets their numbers, a row each, and makes an element for each.
-func Indexable(function, n int64, elements *spec.Element) (dataset.Definition, error) {
+// Indexable returns the dataset of n elements that a function makes: it gets their
+// numbers, a row each.
+func Indexable(function dataset.Program, n int64) (dataset.Definition, error) {
 	if n < 0 {
 		return nil, errs.New(errs.InvalidArgument, "from_indexable", "its length is %d", n)
 	}
-	return &indexable{function, n, elements}, nil
+	return &indexable{function, n}, nil
 }
 
-func (x *indexable) Spec() *spec.Element { return x.elements }
+func (x *indexable) Spec() *spec.Element { return x.function.Spec() }
 func (x *indexable) Cardinality() int64  { return x.n }
 
 func (x *indexable) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) (dataset.Iterator, error) {
@@ -53,6 +53,6 @@ func (x *indexing) Fetch(index []int64, dst dataset.Sink) error {
 		}
 		binary.LittleEndian.PutUint64(rows.Columns[0].Data[8*i:], uint64(k))
 	}
-	_, err = x.scope.Caller.Call(x.scope, x.function, rows, dst)
+	_, err = x.function.Run(x.scope, rows, dataset.Chance{}, dst)
 	return err
 }

@@ -14,31 +14,20 @@ import (
 	"infeed/core/dataset"
 	"infeed/core/dataset/datasettest"
 	"infeed/core/errs"
-	"infeed/core/rng"
 	"infeed/core/spec"
 )
 
-// python stands for the other side of Caller.
-type python struct {
-	dataset.Definition
+// function stands for one of Python.
+type function struct {
+	spec *spec.Element
 	call func(in block.Block, dst dataset.Sink) error
 }
 
-func (p *python) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) (dataset.Iterator, error) {
-	s.Caller = p
-	return p.Definition.Iterate(s, pass, from)
-}
+func (f *function) Spec() *spec.Element { return f.spec }
+func (f *function) Calls() int          { return 1 }
 
-func (p *python) Call(_ *dataset.Scope, _ int64, in block.Block, dst dataset.Sink) (int64, error) {
-	return 0, p.call(in, dst)
-}
-
-// pythonIndexed is python for a dataset that is indexed.
-type pythonIndexed struct{ python }
-
-func (p *pythonIndexed) Open(s *dataset.Scope, pass rng.Key) (dataset.RandomAccess, error) {
-	s.Caller = p
-	return p.Definition.(dataset.Indexed).Open(s, pass)
+func (f *function) Run(_ *dataset.Scope, in block.Block, _ dataset.Chance, dst dataset.Sink) (int64, error) {
+	return 0, f.call(in, dst)
 }
 
 func int64At(b []byte, i int) int64 { return int64(binary.LittleEndian.Uint64(b[8*i:])) }
@@ -71,11 +60,7 @@ func (c *counter) call(in block.Block, dst dataset.Sink) error {
 		if i == 10 {
 			return errTen
 		}
-		shapes := scalar(int64s)
-		if c.stateful {
-			shapes = &spec.Element{Components: append([]spec.Component{{DType: int64s}}, textScalar.Components...)}
-		}
-		b, err := dst.Block(shapes, 1)
+		b, err := dst.Block(c.spec(), 1)
 		if err != nil {
 			return err
 		}
@@ -90,13 +75,26 @@ func (c *counter) call(in block.Block, dst dataset.Sink) error {
 	return nil
 }
 
-func generatorOf(c *counter) dataset.Definition {
+func (c *counter) spec() *spec.Element {
+	if !c.stateful {
+		return scalar(int64s)
+	}
+	return &spec.Element{
+		Structure:  spec.Structure{Kind: spec.Tuple, Items: make([]spec.Structure, 2)},
+		Components: []spec.Component{{DType: int64s}, {DType: spec.Text}},
+	}
+}
+
+func generatorOf(t *testing.T, c *counter) dataset.Definition {
+	t.Helper()
 	c.live = map[int64]int64{}
-	return &python{FromGenerator(Generator{Elements: scalar(int64s), Stateful: c.stateful}), c.call}
+	d, err := FromGenerator(Generator{&function{c.spec(), c.call}, c.stateful})
+	require.NoError(t, err)
+	return d
 }
 
 func TestGenerator(t *testing.T) {
-	d := generatorOf(&counter{})
+	d := generatorOf(t, &counter{})
 	require.Equal(t, dataset.Unknown, d.Cardinality())
 	all := datasettest.ReadAll(t, d, dataset.PassKey(0), 100)
 	require.Len(t, all, 14)
@@ -107,7 +105,7 @@ func TestGenerator(t *testing.T) {
 
 func TestGeneratorWithStates(t *testing.T) {
 	c := &counter{stateful: true}
-	d := generatorOf(c)
+	d := generatorOf(t, c)
 	s := datasettest.Scope(0)
 	defer s.Close()
 	it, err := d.Iterate(s, dataset.PassKey(0), nil)
@@ -125,29 +123,30 @@ func TestGeneratorWithStates(t *testing.T) {
 func TestGeneratorThatGivesOtherElementsLater(t *testing.T) {
 	for _, at := range []int64{15, 1 << 50} {
 		s := datasettest.Scope(0)
-		_, err := generatorOf(&counter{}).Iterate(s, dataset.PassKey(0), dataset.At(at))
+		_, err := generatorOf(t, &counter{}).Iterate(s, dataset.PassKey(0), dataset.At(at))
 		require.Equal(t, errs.StateMismatch, errs.KindOf(err), "%d", at)
 		s.Close()
 	}
 }
 
 func TestGeneratorThatMakesTooMany(t *testing.T) {
-	d := &python{FromGenerator(Generator{Elements: scalar(int64s)}), func(_ block.Block, dst dataset.Sink) error {
+	d, err := FromGenerator(Generator{Function: &function{scalar(int64s), func(_ block.Block, dst dataset.Sink) error {
 		_, err := dst.Block(scalar(int64s), 5)
 		return err
-	}}
+	}}})
+	require.NoError(t, err)
 	s := datasettest.Scope(0)
 	defer s.Close()
 	it, err := d.Iterate(s, dataset.PassKey(0), nil)
 	require.NoError(t, err)
 	_, err = it.Next(4, &block.Buffer{})
 	require.Equal(t, errs.Internal, errs.KindOf(err))
+	_, err = FromGenerator(Generator{Function: &function{spec: scalar(int64s)}, Stateful: true})
+	require.Equal(t, errs.InvalidArgument, errs.KindOf(err))
 }
 
 func TestIndexable(t *testing.T) {
-	squares, err := Indexable(3, 9, scalar(int64s))
-	require.NoError(t, err)
-	d := &pythonIndexed{python{squares, func(in block.Block, dst dataset.Sink) error {
+	squares := &function{scalar(int64s), func(in block.Block, dst dataset.Sink) error {
 		out, err := dst.Block(scalar(int64s), in.Rows)
 		for i := range int(in.Rows) {
 			k := int64At(in.Columns[0].Data, i)
@@ -157,12 +156,14 @@ func TestIndexable(t *testing.T) {
 			binary.LittleEndian.PutUint64(out.Columns[0].Data[8*i:], uint64(k*k))
 		}
 		return err
-	}}}
+	}}
+	d, err := Indexable(squares, 9)
+	require.NoError(t, err)
 	all := datasettest.ReadAll(t, d, dataset.PassKey(0), 20)
 	require.Len(t, all, 9)
 	require.Equal(t, "no fourth", all[4].Err)
 	require.Equal(t, []int64{64}, all[8].Int64s())
 	datasettest.Check(t, d, 20)
-	_, err = Indexable(3, -1, scalar(int64s))
+	_, err = Indexable(squares, -1)
 	require.Equal(t, errs.InvalidArgument, errs.KindOf(err))
 }
