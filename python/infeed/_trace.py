@@ -1,0 +1,414 @@
+"""Tracing: a function given to `map` is called with stand-ins, which note what is done with them.
+
+What was noted is a program for the engine (the JSON form is in core/op/doc.go). A
+stand-in has a dtype and a shape, in which None is a dimension that differs between
+elements. Whatever needs the values themselves ends the trace, and the function then
+runs as Python.
+
+Operations of infeed note themselves by `record`.
+"""
+
+import base64
+import json
+import threading
+
+import numpy as np
+
+from infeed import _definition
+from infeed._errors import InvalidArgumentError
+from infeed._spec import Structure, TensorSpec
+
+# How much closures may bring into a program, in bytes.
+_CONSTANT_BYTES = 64 << 20
+
+# What makes values that equal NumPy's bit for bit; of others `agree` allows a few ulp.
+_EXACT = frozenset(
+    "const cast reshape expand_dims squeeze select slice take gather transpose concatenate broadcast_to text text_equal "
+    "add subtract multiply divide negative absolute square sqrt reciprocal sign maximum minimum fmax fmin floor_divide "
+    "remainder fmod equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor logical_not "
+    "bitwise_and bitwise_or bitwise_xor invert left_shift right_shift floor ceil trunc rint isnan isinf isfinite signbit "
+    "copysign heaviside conjugate real imag max min argmax argmin size deg2rad rad2deg".split())
+
+
+class EndOfTrace(BaseException):
+    """The function did what cannot be noted. Derives from BaseException to pass by `except Exception`."""
+
+
+class Traced:
+    """What a function was traced to: the program, and what elements it makes."""
+
+    __slots__ = ("document", "structure", "specs", "dtypes", "exact")
+
+    def __init__(self, document, structure, specs, dtypes, exact):
+        self.document = document  # for core/op
+        self.structure, self.specs, self.dtypes = structure, specs, dtypes  # as a Dataset has them
+        self.exact = exact  # whether results equal the function's own bit for bit
+
+
+class Trace:
+    """The program of one call of a function, as far as it has come."""
+
+    def __init__(self):
+        self.nodes = []
+        self.values = 0
+        self.reason = None  # why it ended
+        self.exact = True
+        self.randoms = 0  # how many random operations there are
+        self._constants = {}
+        self._bytes = 0
+
+    def end(self, reason):
+        """Ends the trace, for good."""
+        self.reason = self.reason or reason
+        raise EndOfTrace(self.reason)
+
+    def add(self, op, operands, attrs, results):
+        """Adds a node; the stand-ins for its results, of (shape, dtype) each."""
+        if self.reason:
+            raise EndOfTrace(self.reason)
+        self.nodes.append({"op": op, "in": [t._value for t in operands], "attrs": attrs})
+        if op not in _EXACT and any(np.dtype(d).kind in "fc" for _, d in results):
+            self.exact = False
+        return [self.value(shape, dtype) for shape, dtype in results]
+
+    def value(self, shape, dtype, column=None):
+        self.values += 1
+        return Tensor(self, self.values - 1, tuple(shape), np.dtype(dtype), column)
+
+    def constant(self, value, dtype=None):
+        """The stand-in for an array or number that the function brought along."""
+        a = self.constant_array(value)
+        if dtype is not None:
+            with np.errstate(all="ignore"):
+                a = np.asarray(a).astype(dtype)
+        a = np.ascontiguousarray(a).reshape(a.shape)
+        texts = None
+        if a.dtype.kind in "SUO":
+            texts = _texts(self, a)
+            key = (a.shape, tuple(texts))
+        else:
+            key = (a.shape, a.dtype.str, a.dtype.name, a.tobytes())
+        if key not in self._constants:
+            self._constants[key] = self._new_constant(a, texts)
+        return self._constants[key]
+
+    def operand(self, value):
+        """value as a stand-in, an array or a Python number."""
+        if type(value) is Tensor or type(value) in (int, float, complex):
+            return value
+        if isinstance(value, (list, tuple)) and trace_of(value) is not None:
+            return stack(self, value)
+        return self.constant_array(value)
+
+    def constant_array(self, value):
+        """An array of what the function brought along."""
+        if isinstance(value, (np.ndarray, np.generic)):
+            return np.asarray(value)
+        try:
+            with np.errstate(all="ignore"):
+                return np.asarray(value)
+        except Exception as e:
+            self.end(f"it uses {value!r:.60}, which is no array ({e})")
+
+    def _new_constant(self, a, texts):
+        self._bytes += a.nbytes if texts is None else sum(map(len, texts))
+        if self._bytes > _CONSTANT_BYTES:
+            self.end(f"it uses arrays of more than {_CONSTANT_BYTES >> 20} MiB that are no arguments")
+        if texts is not None:
+            attrs = {"dtype": "|O8", "shape": a.shape, "texts": [_base64(t) for t in texts]}
+            return self.add("const", [], attrs, [(a.shape, object)])[0]
+        attrs = {"dtype": _native(self, a.dtype).str, "shape": a.shape, "data": _base64(a.tobytes())}
+        return self.add("const", [], attrs, [(a.shape, a.dtype)])[0]
+
+    def tensor(self, value, dtype=None):
+        """value as a stand-in of this trace, cast to dtype."""
+        if isinstance(value, (list, tuple)) and type(value) is not Tensor:
+            value = self.operand(value)
+        if type(value) is not Tensor:
+            return self.constant(value, dtype)
+        if value._trace is not self:
+            value._trace.end("its argument was used in another function that was being traced")
+        return value if dtype is None else cast(value, dtype)
+
+
+def _base64(data):
+    return base64.b64encode(data).decode()
+
+
+def _native(trace, dtype):
+    if not dtype.isnative or dtype.hasobject or dtype.names:
+        trace.end(f"it uses an array of dtype {dtype}")
+    return _definition.plain(dtype)
+
+
+def _texts(trace, a):
+    """The values of an array of text, as bytes."""
+    out = []
+    for v in a.flat:
+        if isinstance(v, str):
+            v = v.encode("utf-8", "surrogateescape")
+        if not isinstance(v, bytes):
+            trace.end(f"it uses an array of Python objects such as {v!r:.60}")
+        out.append(bytes(v))
+    return out
+
+
+def trace_of(values):
+    """The trace of the stand-ins among nested values; None where there is none."""
+    for v in values:
+        if type(v) is Tensor:
+            return v._trace
+        if isinstance(v, (list, tuple)) and (found := trace_of(v)) is not None:
+            return found
+        if isinstance(v, dict) and (found := trace_of(v.values())) is not None:
+            return found
+    return None
+
+
+def record(op, operands, attrs, results):
+    """Notes an operation of infeed; the stand-ins for its results, one for each TensorSpec of results.
+
+    operands: at least one stand-in, and arrays, which become constants. Those of
+    text are given as strings of any length. attrs: for JSON, what core/op's
+    operation of that name reads. Results of text have dtype object.
+    """
+    trace = trace_of(operands)
+    given = [as_text(t) if t.dtype.hasobject else t for t in map(trace.tensor, operands)]
+    return trace.add(op, given, attrs, [(s.shape, s.dtype) for s in results])
+
+
+def as_text(t):
+    """A stand-in of text whose values have any length; a column of the user's may have a fixed one."""
+    if not t.dtype.hasobject or t._column is None or t._column.hasobject:
+        return t
+    return t._trace.add("text", [t], {"dtype": t._column.str}, [(t.shape, object)])[0]
+
+
+def cast(t, dtype):
+    """A stand-in converted as by astype."""
+    dtype = np.dtype(dtype)
+    if t.dtype == dtype:
+        return t
+    if dtype.kind not in "biufc" or t.dtype.kind not in "biufc":
+        t._trace.end(f"it converts {t.dtype} to {dtype}")
+    return t._trace.add("cast", [t], {"dtype": dtype.str}, [(t.shape, dtype)])[0]
+
+
+class Tensor:
+    """A stand-in for a component of an element, or for what is computed from them."""
+
+    __slots__ = ("_trace", "_value", "_shape", "_dtype", "_column", "__weakref__")
+    __array_priority__ = 1000
+    __hash__ = None
+
+    def __init__(self, trace, value, shape, dtype, column=None):
+        self._trace, self._value, self._shape, self._dtype, self._column = trace, value, shape, dtype, column
+
+    @property
+    def __class__(self):
+        """What functions see that ask: arrays, and NumPy's numbers for single values."""
+        if self._shape:
+            return np.ndarray
+        return bytes if self._dtype.hasobject else self._dtype.type
+
+    @property
+    def shape(self):
+        return self._shape
+
+    @property
+    def dtype(self):
+        return self._dtype
+
+    @property
+    def ndim(self):
+        return len(self._shape)
+
+    @property
+    def size(self):
+        n = 1
+        for d in self._shape:
+            n *= self._known(d, "size")
+        return n
+
+    @property
+    def itemsize(self):
+        return self._dtype.itemsize
+
+    @property
+    def nbytes(self):
+        return self.size * self.itemsize
+
+    def _known(self, dimension, what):
+        if dimension is None:
+            self._trace.end(f"it needs the {what} of its argument of shape {self._shape}, which differs between elements")
+        return dimension
+
+    def __repr__(self):
+        return f"<traced {self._dtype}{list(self._shape)}>"
+
+    def __len__(self):
+        if not self._shape:
+            raise TypeError("len() of unsized object")
+        return self._known(self._shape[0], "length")
+
+    def __iter__(self):
+        if not self._shape:
+            raise TypeError("iteration over a 0-d array")
+        return iter([self[i] for i in range(len(self))])
+
+    def __getattr__(self, name):
+        if hasattr(self.__class__, name):
+            self._trace.end(f"it uses .{name} of its argument")
+        raise AttributeError(f"{self.__class__.__name__!r} object has no attribute {name!r}")
+
+
+def _ends(what):
+    def method(self, *args, **kwargs):
+        self._trace.end(f"it {what}")
+
+    return method
+
+
+for _what, _names in {
+    "needs the truth of values of its argument, as in an `if`": "__bool__",
+    "needs the values of its argument as Python's or NumPy's": "__float__ __int__ __complex__ __index__ __array__ __bytes__ "
+                                                               "__array_interface__ __array_struct__ __dlpack__ __buffer__",
+    "looks for a value in its argument": "__contains__",
+    "assigns to items of its argument": "__setitem__ __delitem__",
+    "changes its argument in place": "__iadd__ __isub__ __imul__ __itruediv__ __ifloordiv__ __imod__ __ipow__ __imatmul__ "
+                                     "__iand__ __ior__ __ixor__ __ilshift__ __irshift__",
+    "formats its argument": "__format__ __str__",
+    "copies or pickles its argument": "__copy__ __deepcopy__ __reduce__ __reduce_ex__",
+}.items():
+    for _name in _names.split():
+        if _name not in ("__array_interface__", "__array_struct__"):
+            setattr(Tensor, _name, _ends(_what))
+
+
+def stack(trace, values):
+    """Nested lists of stand-ins and numbers as one stand-in, as np.asarray makes an array of them."""
+    from infeed import _traced_functions
+
+    return _traced_functions.stacked(trace, values)
+
+
+_local = threading.local()
+
+
+def tracing():
+    """Whether a function is being traced on this thread."""
+    return getattr(_local, "depth", 0) > 0
+
+
+def trace(fn, structure, specs, dtypes, args=None):
+    """What fn does with elements, as `Traced`; or in words why it cannot be known.
+
+    structure, specs, dtypes: of the elements, as a Dataset has them. A tuple is given
+    to fn as positional arguments, anything else as one. The function is called
+    twice, since what differs from call to call is not a function of the element.
+    """
+    first = _once(fn, structure, specs, dtypes)
+    if isinstance(first, str):
+        return first
+    second = _once(fn, structure, specs, dtypes)
+    if isinstance(second, str):
+        return second
+    if json.dumps(first.document) != json.dumps(second.document):
+        return "it does something else, or uses another number, each time it is called"
+    return first
+
+
+def _once(fn, structure, specs, dtypes):
+    t = Trace()
+    leaves = [t.value(s.shape, s.dtype, d) for s, d in zip(specs, dtypes)]
+    _local.depth = getattr(_local, "depth", 0) + 1
+    try:
+        result = call(fn, structure, structure.pack(leaves))
+        if t.reason:
+            return t.reason
+        return _results(t, result)
+    except EndOfTrace as e:
+        return t.reason or str(e)
+    except Exception as e:
+        return t.reason or f"it raised {type(e).__name__}: {e}"
+    finally:
+        _local.depth -= 1
+        t.reason = t.reason or "its argument was used after the call in which it was given"
+
+
+def call(fn, structure, element):
+    """fn of an element: a tuple is spread over the arguments, as by tf.data."""
+    return fn(*element) if structure.kind == "tuple" else fn(element)
+
+
+def _results(t, result):
+    structure, leaves = Structure.of(result)
+    tensors = [_result(t, path, v) for path, v in leaves]
+    document = {"nodes": t.nodes, "outputs": [x._value for x in tensors], "structure": structure.document()}
+    specs = [TensorSpec(x._shape, x._dtype) for x in tensors]
+    dtypes = [x._dtype if x._column is None else x._column for x in tensors]
+    return Traced(document, structure, specs, dtypes, t.exact)
+
+
+def _result(t, path, value):
+    """A component that a function returned, as a stand-in. Python's numbers become int32 and float32."""
+    if type(value) is Tensor:
+        return t.tensor(value)
+    if isinstance(value, list) and trace_of(value) is not None:
+        return stack(t, value)
+    return t.constant(result_array(value, f"the result{path}"))
+
+
+def result_array(value, what):
+    """A component that a function returned, as the array that elements have; text as objects of bytes."""
+    if isinstance(value, (str, bytes)):
+        return np.asarray(value.encode() if isinstance(value, str) else bytes(value), object)
+    if isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic):
+        return _definition.as_array([value], what)[0].reshape(())
+    a, dtype = _definition.as_array(value, what)
+    if dtype.hasobject:
+        from infeed import _text
+
+        return _text.decoder(a.dtype)(a)
+    return a
+
+
+def agree(native, own, exact=True):
+    """Whether a program's result is the function's own: None, or in words what differs.
+
+    native, own: elements of arrays, nested alike. exact: values must be equal;
+    otherwise floats may differ by 2 ulp of the greatest value of their component.
+    """
+    a, b = Structure.of(native), Structure.of(own)
+    if a[0].document() != b[0].document():
+        return f"the results are nested as {a[0].document()} and as {b[0].document()}"
+    for (path, x), (_, y) in zip(a[1], b[1]):
+        try:
+            y = result_array(y, f"the result{path}")
+        except InvalidArgumentError as e:
+            return str(e)
+        if difference := _difference(np.asarray(x), np.asarray(y), exact):
+            return f"the result{path} {difference}"
+    return None
+
+
+def _difference(x, y, exact):
+    if x.dtype.kind in "SU":
+        x = x.astype(object)
+    if (x.dtype, x.shape) != (y.dtype, y.shape):
+        return f"is {x.dtype}{list(x.shape)} when run natively, and {y.dtype}{list(y.shape)} by Python"
+    if x.dtype.kind == "V" or x.dtype.hasobject:
+        same = x.tobytes() == y.tobytes() if x.dtype.kind == "V" else bool(np.all(x == y))
+        return None if same else "has other values when run natively"
+    with np.errstate(all="ignore"):
+        same = (x == y) | ((x != x) & (y != y))
+        if not exact and x.dtype.kind in "fc" and not same.all():
+            size = np.abs(np.where(np.isfinite(y), y, 0)).max()
+            same |= np.abs(x - y) <= 2 * np.spacing(size)
+    if same.all():
+        return None
+    at = tuple(int(i) for i in np.argwhere(~same)[0])
+    return f"is {x[at]!r} at {list(at)} when run natively, and {y[at]!r} by Python"
+
+
+from infeed import _traced_functions, _traced_ufuncs  # noqa: E402,F401  they add methods to Tensor
