@@ -6,8 +6,11 @@ package main
 import "C"
 
 import (
+	"errors"
 	"time"
+	"unsafe"
 
+	"infeed/core/arena"
 	"infeed/core/pipeline"
 )
 
@@ -15,12 +18,25 @@ import (
 // iterator name.
 type datasetObject struct{ *pipeline.Dataset }
 
-func (datasetObject) Stop()               {}
-func (datasetObject) Close(time.Duration) {}
+func (datasetObject) Stop()                 {}
+func (o datasetObject) Close(time.Duration) { o.Dataset.Close() }
 
-type iteratorObject struct{ *pipeline.Iterator }
+// jobsObject is what the handle of the jobs of an iterator names; it is closed with
+// the iterator.
+type jobsObject struct{}
 
-func (o iteratorObject) Close(time.Duration) { o.Iterator.Close() }
+func (jobsObject) Stop()               {}
+func (jobsObject) Close(time.Duration) {}
+
+type iteratorObject struct {
+	*pipeline.Iterator
+	jobs *uint64 // handle of its jobs; 0: none
+}
+
+func (o iteratorObject) Close(time.Duration) {
+	closeHandle(*o.jobs, 0)
+	o.Iterator.Close()
+}
 
 //export infeedgo_dataset_open
 func infeedgo_dataset_open(c *C.infeed_call) C.int32_t { return do(c, datasetOpen) }
@@ -37,8 +53,17 @@ func infeedgo_dataset_produce(c *C.infeed_call) C.int32_t { return do(c, dataset
 //export infeedgo_dataset_error
 func infeedgo_dataset_error(c *C.infeed_call) C.int32_t { return do(c, datasetError) }
 
+//export infeedgo_dataset_state
+func infeedgo_dataset_state(c *C.infeed_call) C.int32_t { return do(c, datasetState) }
+
+//export infeedgo_dataset_answer
+func infeedgo_dataset_answer(c *C.infeed_call) C.int32_t { return do(c, datasetAnswer) }
+
 func datasetOpen(c *call) error {
-	d, err := pipeline.Parse(c.data())
+	d, err := pipeline.Parse(c.data(), func(handle uint64) (*pipeline.Dataset, error) {
+		o, err := lookup[datasetObject](handle)
+		return o.Dataset, err
+	})
 	if err != nil {
 		return err
 	}
@@ -48,8 +73,11 @@ func datasetOpen(c *call) error {
 	}
 	c.c.handle = C.uint64_t(h)
 	c.setOut(0, d.Cardinality())
-	c.setOut(1, d.GroupBytes())
-	return nil
+	c.setOut(1, 0)
+	if d.Indexed() {
+		c.setOut(1, 1)
+	}
+	return c.long(d.Spec())
 }
 
 func datasetAt(c *call) error {
@@ -57,8 +85,10 @@ func datasetAt(c *call) error {
 	if err != nil {
 		return err
 	}
-	meta, err := d.At(c.arg(0), c.arg(1), c.data())
-	c.setOut(0, meta)
+	e, err := d.At(c.arg(0), c.arg(1))
+	if err == nil {
+		*(*arena.Entry)(unsafe.Pointer(&c.c.entry)) = e
+	}
 	return err
 }
 
@@ -75,18 +105,30 @@ func datasetIterate(c *call) error {
 	if err != nil {
 		return err
 	}
-	h, err := newHandle(iteratorObject{it}, it.Queue(), nil)
+	o := iteratorObject{it, new(uint64)}
+	if jobs := it.Jobs(); jobs != nil {
+		if *o.jobs, err = newHandle(jobsObject{}, jobs, nil); err != nil {
+			it.Close()
+			return err
+		}
+	}
+	h, err := newHandle(o, it.Queue(), nil)
 	if err != nil {
-		it.Close()
+		o.Close(0)
 		return err
 	}
 	c.setOut(0, int64(h))
 	c.setOut(1, int64(it.MayLend()))
-	state := it.State(0)
+	c.setOut(2, int64(*o.jobs))
+	start := int64(0)
 	if opt.State != nil {
-		state.Position = opt.State.Position
+		start = opt.State.Position
 	}
-	return c.json(state)
+	state, err := it.State(start)
+	if err != nil {
+		return err
+	}
+	return c.long(state)
 }
 
 func datasetProduce(c *call) error {
@@ -94,7 +136,8 @@ func datasetProduce(c *call) error {
 	if err != nil {
 		return err
 	}
-	return it.Produce()
+	it.Produce()
+	return nil
 }
 
 func datasetError(c *call) error {
@@ -102,5 +145,34 @@ func datasetError(c *call) error {
 	if err != nil {
 		return err
 	}
-	return it.Err()
+	err = it.Err()
+	var raised *pipeline.Raised
+	if errors.As(err, &raised) {
+		c.setOut(0, raised.ID)
+	}
+	return err
+}
+
+func datasetState(c *call) error {
+	it, err := lookup[iteratorObject](c.handle())
+	if err != nil {
+		return err
+	}
+	state, err := it.State(c.arg(0))
+	if err != nil {
+		return err
+	}
+	return c.long(state)
+}
+
+func datasetAnswer(c *call) error {
+	var a pipeline.Answer
+	if err := c.decode("answer", &a); err != nil {
+		return err
+	}
+	it, err := lookup[iteratorObject](c.handle())
+	if err != nil {
+		return err
+	}
+	return it.Answer(uint64(c.arg(0)), &a)
 }

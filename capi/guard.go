@@ -10,6 +10,7 @@ import (
 	"errors"
 	"unsafe"
 
+	"infeed/core/arena"
 	"infeed/core/errs"
 	"infeed/core/par"
 )
@@ -93,6 +94,25 @@ func (c *call) json(v any) error {
 	}
 	c.text(string(b))
 	return nil
+}
+
+// long is json for what may be longer than there is room for in text: then it lies
+// in a slot that is lent, which the entry names.
+func (c *call) long(v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	c.c.entry.slot = 0
+	if len(b) < C.INFEED_TEXT {
+		c.text(string(b))
+		return nil
+	}
+	e, err := arena.Private(b)
+	if err == nil {
+		*(*arena.Entry)(unsafe.Pointer(&c.c.entry)) = e
+	}
+	return err
 }
 
 func (c *call) fail(err error) C.int32_t {

@@ -30,9 +30,11 @@
 #define INFEED_INTERRUPTED 2 /* a signal came; call again */
 #define INFEED_END 3         /* no more elements */
 #define INFEED_RAISED 4      /* entry.status only: the batch is a pickled exception */
+#define INFEED_JOB 5         /* entry.status only: no batch, but work for Python */
 
 /* Kinds that the shim itself reports. */
 #define INFEED_INVALID_ARGUMENT 1
+#define INFEED_RESOURCE_EXHAUSTED 6
 #define INFEED_FORKED 9
 #define INFEED_CANCELLED 10
 #define INFEED_INTERNAL 12
@@ -136,39 +138,46 @@ int32_t infeed_order(infeed_call *call);
 
 /* -- datasets ----------------------------------------------------------- */
 
-/* Checks a definition: handle. data: JSON, see pipeline.Node; the arrays it names by
- * address must stay until the dataset and its iterators are closed. out[0]: how
- * many elements a pass has, -1 without end; out[1]: bytes for any one element. */
+/* Results that may be long are JSON in text, or where entry.slot is not 0, in that
+ * slot, which is lent. */
+
+/* Checks a definition: handle. data: JSON, see pipeline.Node; inputs may be handles of
+ * datasets. The arrays it names by address must stay until the dataset, those made of
+ * it and their iterators are closed. out[0]: how many elements a pass has, -1 without
+ * end, -2 unknown; out[1]: 1 where elements can be had by number. Long result: the
+ * spec of its elements. */
 int32_t infeed_dataset_open(infeed_call *call);
 
-/* Makes element arg[1] of pass arg[0] in the memory at data, as a group of one:
- * out[0] is where in it its description begins (see core/pipeline/group.go). */
+/* Makes element arg[1] of pass arg[0], as a group of one in a lent slot: entry (see
+ * core/pipeline/group.go). */
 int32_t infeed_dataset_at(infeed_call *call);
 
 /* Starts an iterator over dataset `handle`: handle in out[0], for infeed_next; how
- * many slots may be kept lent in out[1]. data: JSON, see pipeline.Options. text: its
- * state. An entry's index says how many elements there are, from its position on. */
+ * many slots may be kept lent in out[1]; in out[2] a handle for infeed_next from which
+ * threads take jobs, or 0. data: JSON, see pipeline.Options. Long result: its state.
+ * An entry's index says how many elements there are, from its position on. An entry
+ * with the status INFEED_JOB asks for function `position` to be called on the `index`
+ * elements of its group; infeed_dataset_answer gives the results. */
 int32_t infeed_dataset_iterate(infeed_call *call);
 
 /* Makes the next group on the calling thread, for iterators without workers. */
 int32_t infeed_dataset_produce(infeed_call *call);
 
-/* Fails with the error that ended the iterator; 0 where there was none. */
+/* Fails with the error that ended the iterator; 0 where there was none. out[0]: the
+ * id of the exception that was given in an answer, if it is one. */
 int32_t infeed_dataset_error(infeed_call *call);
 
-/* -- files --------------------------------------------------------------- */
+/* Long result: the state of the iterator before element arg[0], which is one of
+ * those made lately. */
+int32_t infeed_dataset_state(infeed_call *call);
 
-/* Makes a TFRecord file: handle. data: its path. arg[0]: compression, 0 none, 1
- * gzip, 2 zlib, 3 zstd; arg[1]: its level, -1 for the usual one. */
-int32_t infeed_writer_open(infeed_call *call);
+/* Answers job arg[0] of the iterator. data: JSON, see pipeline.Answer; the arrays in
+ * it are used during the call only. */
+int32_t infeed_dataset_answer(infeed_call *call);
 
-/* Appends arg[0] records. data: their sizes, 8 bytes each, then they. */
-int32_t infeed_writer_write(infeed_call *call);
-
-/* Passes on what was written, so that readers of the file see it. */
-int32_t infeed_writer_flush(infeed_call *call);
-
-/* Ends the file and closes the handle. Closed already is no error. */
-int32_t infeed_writer_close(infeed_call *call);
+/* Makes arg[1] objects at data, an array of pointers to objects, of the text at
+ * arg[0] (see group.go) by arg[2], the address of PyBytes_FromStringAndSize; what was
+ * there before is given to arg[3], the address of Py_DecRef. The caller holds the GIL. */
+int32_t infeed_texts(infeed_call *call);
 
 #endif

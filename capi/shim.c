@@ -257,6 +257,28 @@ static int32_t job(infeed_call *call, int waits) {
 int32_t infeed_job(infeed_call *call) { return job(call, 1); }
 int32_t infeed_try_job(infeed_call *call) { return job(call, 0); }
 
+/* -- text --------------------------------------------------------------- */
+
+typedef void *(*new_bytes)(const char *, ssize_t);
+typedef void (*drop_object)(void *);
+
+int32_t infeed_texts(infeed_call *call) {
+    int32_t status = check(call);
+    if (status) return status;
+    void **objects = (void **)call->data;
+    const int64_t *ends = (const int64_t *)call->arg[0];
+    const char *bytes = (const char *)(ends + call->arg[1] + 1);
+    new_bytes make = (new_bytes)call->arg[2];
+    drop_object drop = (drop_object)call->arg[3];
+    for (int64_t i = 0; i < call->arg[1]; i++) {
+        void *made = make(bytes + ends[i], ends[i + 1] - ends[i]), *old = objects[i];
+        if (!made) return fail(call, INFEED_RESOURCE_EXHAUSTED, "there is no memory for the text of a batch");
+        objects[i] = made;
+        if (old) drop(old);
+    }
+    return INFEED_OK;
+}
+
 /* -- calls that go to Go as they are ------------------------------------ */
 
 uint32_t infeed_abi_version(void) { return INFEED_ABI_VERSION; }
@@ -284,6 +306,8 @@ FORWARD(dataset_at)
 FORWARD(dataset_iterate)
 FORWARD(dataset_produce)
 FORWARD(dataset_error)
+FORWARD(dataset_state)
+FORWARD(dataset_answer)
 FORWARD(writer_open)
 FORWARD(writer_write)
 FORWARD(writer_flush)

@@ -96,3 +96,18 @@ func Address(ref uint64) (address, bytes uint64) {
 	}
 	return rec.address, rec.bytes
 }
+
+// Private returns an entry whose slot, in memory of its own, is lent and holds b.
+func Private(b []byte) (Entry, error) {
+	segment, err := NewPrivateSegment(1, int64(len(b)), nil)
+	if err != nil {
+		return Entry{}, err
+	}
+	defer segment.Close()
+	slot, _ := segment.TryAcquire()
+	copy(slot.Bytes, b)
+	MarkReady(slot.Ref)
+	Lend(slot.Ref)
+	address, bytes := Address(slot.Ref)
+	return Entry{Slot: slot.Ref, Address: address, Bytes: bytes}, nil
+}

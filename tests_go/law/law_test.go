@@ -106,7 +106,9 @@ func TestRandomPipelines(t *testing.T) {
 		require.NoError(t, err)
 		for range 3 {
 			k := r.IntN(len(want))
-			stored, err := json.Marshal(saver.State(int64(k)))
+			now, err := saver.State(int64(k))
+			require.NoError(t, err)
+			stored, err := json.Marshal(now)
 			require.NoError(t, err)
 			require.Less(t, len(stored), 1024, text)
 			var state pipeline.State
