@@ -11,10 +11,20 @@ import (
 	"infeed/core/spec"
 )
 
-// sourceOps makes the operations without inputs.
+// sourceOps makes the operations without inputs, and "indexed", which is about files.
 var sourceOps = map[string]func() Op{
-	"from_tensor_slices": func() Op { return &Slices{} },
-	"from_tensors":       func() Op { return &Tensors{} },
+	"from_tensor_slices":       func() Op { return &Slices{} },
+	"from_tensors":             func() Op { return &Tensors{} },
+	"range":                    func() Op { return &Range{} },
+	"counter":                  func() Op { return &Counter{} },
+	"random":                   func() Op { return &Random{} },
+	"from_generator":           func() Op { return &Generator{} },
+	"from_indexable":           func() Op { return &Indexable{} },
+	"list_files":               func() Op { return &ListFiles{} },
+	"TFRecordDataset":          func() Op { return &TFRecord{} },
+	"TextLineDataset":          func() Op { return &TextLine{} },
+	"FixedLengthRecordDataset": func() Op { return &FixedLength{} },
+	"indexed":                  func() Op { return &Indexed{} },
 }
 
 // Slices is the source whose elements are the rows of arrays.
