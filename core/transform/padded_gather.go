@@ -1,0 +1,113 @@
+package transform
+
+import (
+	"infeed/core/block"
+	"infeed/core/dataset"
+	"infeed/core/rng"
+	"infeed/core/spec"
+)
+
+// gather is a batch whose elements may differ in shape: they are read, and then a
+// function makes the batch of them.
+type gather struct {
+	op            string
+	in            dataset.Definition
+	size          int64
+	dropRemainder bool
+	spec          *spec.Element
+	make          func(parts []block.Block, rows int64, dst dataset.Sink) error
+}
+
+type indexedGather struct {
+	gather
+	in dataset.Indexed
+}
+
+func gathered(op string, in dataset.Definition, size int64, dropRemainder bool, e *spec.Element,
+	make func(parts []block.Block, rows int64, dst dataset.Sink) error) dataset.Definition {
+	g := gather{op, in, size, dropRemainder, e, make}
+	if indexed, ok := in.(dataset.Indexed); ok {
+		return &indexedGather{gather: g, in: indexed}
+	}
+	return &g
+}
+
+func (g *gather) Spec() *spec.Element { return g.spec }
+func (g *gather) Cardinality() int64  { return batches(g.in.Cardinality(), g.size, g.dropRemainder) }
+
+func (g *gather) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) (dataset.Iterator, error) {
+	_, in, err := openInput(g.op, g.in, s, pass, from, 0)
+	if err != nil {
+		return nil, err
+	}
+	return &gatherIterator{gather: g, in: in}, nil
+}
+
+// gatherIterator makes one batch in a call, so that it never holds elements.
+type gatherIterator struct {
+	*gather
+	in     dataset.Iterator
+	buffer block.Buffer
+}
+
+func (it *gatherIterator) Token() *dataset.Token { return dataset.Over(it.in.Token()) }
+
+func (it *gatherIterator) Next(_ int64, dst dataset.Sink) (int64, error) {
+	it.buffer.Reset()
+	rows := int64(0)
+	for rows < it.size {
+		parts := len(it.buffer.Blocks())
+		n, err := it.in.Next(it.size-rows, &it.buffer)
+		if n == 0 {
+			it.buffer.Cut(parts)
+		}
+		if isEnd(err) && rows > 0 && !it.dropRemainder {
+			break
+		}
+		if err != nil {
+			return 0, err
+		}
+		rows += n
+	}
+	if err := it.make(it.buffer.Blocks(), rows, dst); err != nil {
+		return 0, err
+	}
+	return 1, nil
+}
+
+func (g *indexedGather) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) (dataset.Iterator, error) {
+	return dataset.Walk(g, s, pass, from)
+}
+
+func (g *indexedGather) Open(s *dataset.Scope, pass rng.Key) (dataset.RandomAccess, error) {
+	in, err := g.in.Open(s, pass)
+	return &gatherPass{indexedGather: g, in: in, n: dataset.End(g.in)}, err
+}
+
+type gatherPass struct {
+	*indexedGather
+	in dataset.RandomAccess
+	n  int64 // elements of the input
+}
+
+func (p *gatherPass) Fetch(index []int64, dst dataset.Sink) error {
+	elements := scratch.Get().(*[]int64)
+	defer scratch.Put(elements)
+	in := borrow()
+	defer giveBack(in)
+	for _, k := range index {
+		in.Reset()
+		rows := min(p.size, p.n-k*p.size)
+		*elements = (*elements)[:0]
+		for i := range rows {
+			*elements = append(*elements, k*p.size+i)
+		}
+		if err := p.in.Fetch(*elements, in); err != nil {
+			return err
+		}
+		if err := p.make(in.Blocks(), rows, dst); err != nil {
+			return err
+		}
+	}
+	return nil
+}
