@@ -9,7 +9,8 @@ import (
 )
 
 // parse_tensor reads serialized TensorProtos. Attributes: dtype, TensorFlow's name of
-// what they have to hold, and shape, whose dimensions may be -1.
+// what they have to hold, and shape, whose dimensions may be -1. Without a shape any
+// will do; that is for a single value, since elements have a known number of dimensions.
 //
 // serialize_tensor makes them. Attribute: dtype, TensorFlow's name of the operand's.
 func init() {
@@ -99,7 +100,7 @@ func (f *parseTensor) read(message []byte) (*tfproto.Tensor, error) {
 	if t.Type != f.data {
 		return nil, errs.New(errs.InvalidArgument, "parse_tensor", "the tensor is of %s; out_type asks for %s", t.Type.Name(), f.data.Name())
 	}
-	fits := len(t.Shape) == len(f.shape)
+	fits := f.shape == nil || len(t.Shape) == len(f.shape)
 	for i := 0; fits && i < len(f.shape); i++ {
 		fits = f.shape[i] < 0 || f.shape[i] == t.Shape[i]
 	}
