@@ -1,0 +1,113 @@
+package transform
+
+import (
+	"io"
+
+	"infeed/core/block"
+	"infeed/core/dataset"
+	"infeed/core/errs"
+	"infeed/core/rng"
+	"infeed/core/spec"
+)
+
+type reduce struct {
+	in      dataset.Definition
+	initial block.Block
+	program dataset.Program
+	height  uint64
+}
+
+// Reduce returns a dataset of one element: the state after a program was given pairs
+// of the state and each element, and gave the next state. The first state is the only
+// row of initial.
+func Reduce(in dataset.Definition, initial block.Block, p dataset.Program, height uint64) (dataset.Definition, error) {
+	if in.Cardinality() == dataset.Infinite {
+		return nil, errs.New(errs.InvalidArgument, "reduce", "an infinite dataset cannot be reduced; take a part of it")
+	}
+	if err := holds("reduce", initial, p.Spec()); err != nil {
+		return nil, err
+	}
+	first, err := ownBlock(initial)
+	return &reduce{in: in, initial: first, program: p, height: height}, err
+}
+
+func (r *reduce) Spec() *spec.Element {
+	e, _ := merge(r.initial.Shapes, r.program.Spec())
+	return e
+}
+
+func (r *reduce) Cardinality() int64 { return 1 }
+
+func (r *reduce) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) (dataset.Iterator, error) {
+	at, err := from.Numbers("reduce", 1)
+	if err != nil {
+		return nil, err
+	}
+	return &reduceIterator{reduce: r, pass: pass, scope: s, done: at[0] != 0}, nil
+}
+
+type reduceIterator struct {
+	*reduce
+	scope *dataset.Scope
+	pass  rng.Key
+	done  bool
+}
+
+func (it *reduceIterator) Token() *dataset.Token {
+	if it.done {
+		return dataset.At(1)
+	}
+	return dataset.At(0)
+}
+
+func (it *reduceIterator) Next(_ int64, dst dataset.Sink) (int64, error) {
+	if it.done {
+		return 0, io.EOF
+	}
+	it.done = true
+	s := it.scope.Child()
+	defer s.Close()
+	in, err := it.in.Iterate(s, it.pass, nil)
+	if err != nil {
+		return 0, err
+	}
+	f := folder{running: running{s, it.program, chanceKey(it.pass, it.height)}, op: "reduce", states: len(it.initial.Columns), state: it.initial}
+	if err := f.all(in); err != nil {
+		return 0, err
+	}
+	out, err := dst.Block(f.state.Shapes, 1)
+	if err != nil {
+		return 0, err
+	}
+	out.Copy(0, block.Block{Rows: 1, Shapes: f.state.Shapes, Columns: f.state.Columns})
+	return 1, nil
+}
+
+// all runs the program on every element.
+func (f *folder) all(in dataset.Iterator) error {
+	var buffer block.Buffer
+	for number := int64(0); ; {
+		buffer.Reset()
+		n, err := in.Next(skipped, &buffer)
+		if isEnd(err) {
+			return nil
+		}
+		if err == nil {
+			err = f.scope.Err()
+		}
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			continue
+		}
+		for _, b := range buffer.Blocks() {
+			for r := range b.Rows {
+				if _, err := f.step(b, r, number); err != nil {
+					return err
+				}
+				number++
+			}
+		}
+	}
+}
