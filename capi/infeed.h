@@ -175,6 +175,10 @@ int32_t infeed_dataset_state(infeed_call *call);
  * it are used during the call only. */
 int32_t infeed_dataset_answer(infeed_call *call);
 
+/* Runs a program of element operations on elements, without a dataset: entry, a group
+ * in a lent slot. data: JSON, see pipeline.ProgramRun. */
+int32_t infeed_program_run(infeed_call *call);
+
 /* Makes arg[1] objects at data, an array of pointers to objects, of the text at
  * arg[0] (see group.go) by arg[2], the address of PyBytes_FromStringAndSize; what was
  * there before is given to arg[3], the address of Py_DecRef. The caller holds the GIL. */

@@ -111,9 +111,9 @@ func fillOf[T any](f func(z uint64) T) func(key rng.Key, i uint64, dst []byte) {
 }
 
 // normal is the value below which a normal number falls as often as a uniform one
-// falls below the middle of z's place among 2^53.
+// falls below the middle of z's place among 2^52.
 func normal(z uint64) float64 {
-	u := (float64(z>>11) + 0.5) / (1 << 53)
+	u := (float64(z>>12) + 0.5) / (1 << 52)
 	return math.Sqrt2 * math.Erfinv(2*u-1)
 }
 
