@@ -9,8 +9,9 @@ import (
 )
 
 // parse_tensor reads serialized TensorProtos. Attributes: dtype, TensorFlow's name of
-// what they have to hold, and shape, whose dimensions may be -1. Without a shape any
-// will do; that is for a single value, since elements have a known number of dimensions.
+// what they have to hold, and shape, whose dimensions may be -1. Without a shape, which
+// leaves open how many dimensions there are, the results are a vector of the values, and
+// one of the dimensions.
 //
 // serialize_tensor makes them. Attribute: dtype, TensorFlow's name of the operand's.
 func init() {
@@ -58,7 +59,12 @@ func bindParseTensor(n *node, in []spec.Component) (*binding, error) {
 		return nil, n.refuse(in)
 	}
 	f := &parseTensor{data: t, dtype: d, shape: attrs.Shape}
-	return &binding{function: f, out: []spec.Component{{DType: d, Shape: f.shape}}}, nil
+	out := []spec.Component{{DType: d, Shape: f.shape}}
+	if f.shape == nil {
+		vector := []int64{-1}
+		out = []spec.Component{{DType: d, Shape: vector}, {DType: int64Type, Shape: vector}}
+	}
+	return &binding{function: f, out: out}, nil
 }
 
 func (f *parseTensor) run(c *call) (rows int64, err error) {
@@ -88,7 +94,14 @@ func (f *parseTensor) run(c *call) (rows int64, err error) {
 	if f.dtype.Kind == 'b' {
 		normalizeBools(all.Values)
 	}
-	c.giveColumn(0, f.dtype, all, rows, slices.Clone(shape)...)
+	if f.shape != nil {
+		c.giveColumn(0, f.dtype, all, rows, slices.Clone(shape)...)
+		return rows, err
+	}
+	rank, values := int64(len(shape)), spec.Component{Shape: shape}.Count()
+	c.giveColumn(0, f.dtype, all, rows, values)
+	p.values[1] = appendInts(p.values[1][:0], slices.Repeat(shape, int(rows)))
+	c.giveBytes(1, spec.Component{DType: int64Type, Shape: []int64{rank}}, rows, p.values[1])
 	return rows, err
 }
 

@@ -143,6 +143,19 @@ func TestTensorsThereAndBack(t *testing.T) {
 	require.Equal(t, []string{`[2]["a" ""]`, `[2]["bc" "d"]`}, got)
 }
 
+func TestTensorsOfAnyNumberOfDimensions(t *testing.T) {
+	tensor := func(n int64, shape ...int64) string {
+		return string(tfproto.AppendTensor(nil, &tfproto.Tensor{Type: 9, Shape: shape, Data: appendInts(nil, make([]int64, n))}))
+	}
+	b := textBlock(nil, tensor(1), tensor(2, 2, 1), tensor(2, 2, 1), tensor(2, 1, 2), tensor(0, 0))
+	p := call1(t, b.Shapes, "parse_tensor", `{"dtype": "int64"}`)
+	require.Equal(t, "(int64[-1], int64[-1])", p.Spec().String())
+	got, blocks, err := results(t, p, b)
+	require.NoError(t, err)
+	require.Equal(t, []string{"[1][0] [0][]", "[2][0 0] [2][2 1]", "[2][0 0] [2][2 1]", "[2][0 0] [2][1 2]", "[0][] [1][0]"}, got)
+	require.Equal(t, []int64{1, 2, 1, 1}, blocks)
+}
+
 func TestParseTensorFails(t *testing.T) {
 	tensor := func(shape ...int64) string {
 		n := int64(1)

@@ -1,0 +1,199 @@
+"""The features that parsers of examples look for: what users give, and what the engine is told.
+
+See core/op/io_feature.go for the form in which features reach the engine.
+"""
+
+import base64
+from collections import namedtuple
+
+import numpy as np
+
+from infeed._errors import InvalidArgumentError
+from infeed._spec import TensorSpec
+
+TEXT = np.dtype(object)
+INT64 = np.dtype(np.int64)
+_NAMES = {np.dtype(np.float32): "float32", INT64: "int64", TEXT: "string"}
+_KINDS = {"FixedLenFeature": "fixed", "VarLenFeature": "var", "FixedLenSequenceFeature": "sequence"}
+
+
+class FixedLenFeature(namedtuple("FixedLenFeature", ("shape", "dtype", "default_value"))):
+    """A feature with as many values in every example: tf.io.FixedLenFeature.
+
+    Gives values of `shape`, in a batch (examples, *shape). `dtype` is float32, int64, or text ("string" or object).
+    Examples without it get `default_value`, or are an error where that is None.
+
+    Example:
+        >>> from infeed.io import FixedLenFeature
+        >>> FixedLenFeature([28, 28], "float32")
+        FixedLenFeature(shape=[28, 28], dtype='float32', default_value=None)
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, shape, dtype, default_value=None):
+        return super().__new__(cls, shape, dtype, default_value)
+
+
+class VarLenFeature(namedtuple("VarLenFeature", ("dtype",))):
+    """A feature with any number of values: tf.io.VarLenFeature.
+
+    Gives a vector of shape (None,) for one example, and a `SparseTensor` for a batch. `dtype` is float32, int64, or
+    text ("string" or object).
+
+    Example:
+        >>> from infeed.io import VarLenFeature
+        >>> VarLenFeature("int64")
+        VarLenFeature(dtype='int64')
+    """
+
+    __slots__ = ()
+
+
+class FixedLenSequenceFeature(namedtuple("FixedLenSequenceFeature", ("shape", "dtype", "allow_missing",
+                                                                     "default_value"))):
+    """A feature with any number of steps of `shape`: tf.io.FixedLenSequenceFeature.
+
+    Gives (steps, *shape) for one example, and (examples, longest, *shape) for a batch, where missing steps have the
+    one value `default_value`, or 0 or b"". `allow_missing` lets an example be without it.
+
+    Example:
+        >>> from infeed.io import FixedLenSequenceFeature
+        >>> FixedLenSequenceFeature([2], "float32", allow_missing=True).allow_missing
+        True
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, shape, dtype, allow_missing=False, default_value=None):
+        return super().__new__(cls, shape, dtype, allow_missing, default_value)
+
+
+class SparseTensor(namedtuple("SparseTensor", ("indices", "values", "dense_shape"))):
+    """The parts of a tf.sparse.SparseTensor, as arrays: `values` (n,) at the places `indices` (n, rank) of `dense_shape`.
+
+    Example:
+        >>> import numpy as np
+        >>> from infeed.io import SparseTensor
+        >>> t = SparseTensor(np.array([[0, 1]]), np.array([7]), np.array([2, 2]))
+        >>> dense = np.zeros(t.dense_shape, t.values.dtype)
+        >>> dense[tuple(t.indices.T)] = t.values
+        >>> dense.tolist()
+        [[0, 7], [0, 0]]
+    """
+
+    __slots__ = ()
+
+
+def dtype_of(value, what):
+    """The NumPy dtype that a dtype of NumPy's, TensorFlow's or ml_dtypes' names, or a name; object for text."""
+    value = getattr(value, "as_numpy_dtype", value)
+    if value is None:
+        raise InvalidArgumentError(f"{what} has no dtype; give one, such as np.float32")
+    if value in (str, bytes) or isinstance(value, str) and value == "string":
+        return TEXT
+    try:
+        dtype = np.dtype(np.float32 if value is float else value)
+    except TypeError as e:
+        raise TypeError(f"{what}: {value!r:.60} is no dtype: {e}") from None
+    return TEXT if dtype.kind in "SU" else dtype.newbyteorder("=")
+
+
+class Wanted:
+    """One feature under its key, checked."""
+
+    def __init__(self, op, key, feature, kinds, steps=False):
+        self.key = key
+        self.what = f"{op}: feature {key!r}"
+        self.kind = _KINDS.get(type(feature).__name__) if isinstance(feature, tuple) else None
+        if self.kind not in kinds:
+            allowed = ", ".join(name for name, kind in _KINDS.items() if kind in kinds)
+            raise InvalidArgumentError(f"{self.what} is {feature!r:.80} of type {type(feature).__name__}; give one of {allowed}")
+        self.dtype = dtype_of(feature.dtype, self.what)
+        if self.dtype not in _NAMES:
+            raise InvalidArgumentError(f"{self.what} has dtype {self.dtype}; examples hold float32, int64 and text")
+        self.shape = () if self.kind == "var" else self._shape(feature.shape)
+        self.default = None if self.kind == "var" else feature.default_value
+        self.required = self.kind == "sequence" and not feature.allow_missing
+        if self.required and not steps:
+            raise InvalidArgumentError(f"{self.what}: a FixedLenSequenceFeature needs allow_missing=True, for examples "
+                                       "do not tell an empty sequence from none")
+        if steps and self.default is not None:
+            raise InvalidArgumentError(f"{self.what} has default_value {self.default!r:.60}; sequences are filled up with "
+                                       "zeros only, so leave it out")
+
+    def _shape(self, shape):
+        if shape is None:
+            raise InvalidArgumentError(f"{self.what} has no shape; give one, such as []")
+        try:
+            shape = tuple(shape) if np.ndim(shape) or hasattr(shape, "__iter__") else (shape,)
+            shape = tuple(None if d is None else int(d) for d in shape)
+        except (TypeError, ValueError):
+            raise TypeError(f"{self.what}: {shape!r:.60} is no shape") from None
+        if any(d is None or d < 0 for d in shape):
+            hint = "for any number of values use FixedLenSequenceFeature or VarLenFeature" if None in shape else "dimensions are 0 or more"
+            raise InvalidArgumentError(f"{self.what} has the shape {list(shape)}; {hint}")
+        return shape
+
+    def form(self):
+        """What the engine is told."""
+        key = self.key.decode() if isinstance(self.key, bytes) else self.key
+        form = {"key": key, "kind": self.kind, "dtype": _NAMES[self.dtype], "shape": self.shape, "required": self.required}
+        if self.default is not None:
+            form["default"] = self._default()
+        return form
+
+    def _default(self):
+        n = 1 if self.kind == "sequence" else int(np.prod(self.shape))
+        if self.dtype == TEXT:
+            values = np.asarray(self.default, object).reshape(-1)
+            form = {"texts": [encoded(text_of(v, f"{self.what}: default_value")) for v in values]}
+        else:
+            values = self._numbers(np.asarray(self.default)).reshape(-1)
+            form = {"data": encoded(values.tobytes())}
+        if len(values) != n:
+            each = "; steps are filled up with one" if self.kind == "sequence" else f" for the shape {list(self.shape)}"
+            raise InvalidArgumentError(f"{self.what} has a default_value of {len(values)} values{each}")
+        return form
+
+    def _numbers(self, a):
+        if a.dtype.kind not in ("biu" if self.dtype == INT64 else "biuf") or a.size and self.dtype == INT64 and int(a.max()) >= 1 << 63:
+            raise TypeError(f"{self.what}: default_value {self.default!r:.60} cannot be {self.dtype}")
+        return a.astype(self.dtype)
+
+    def specs(self, batch, steps=False):
+        """What the engine gives for examples of a shape: () or (n,); n is None where it differs."""
+        if self.kind == "fixed":
+            return [TensorSpec((*batch, *self.shape), self.dtype)]
+        if self.kind == "sequence":
+            padded = TensorSpec((*batch, None, *self.shape), self.dtype)
+            return [padded, TensorSpec(batch, INT64)] if steps else [padded]
+        if not batch and not steps:
+            return [TensorSpec((None,), self.dtype)]
+        rank = 1 + len(batch) + steps
+        return [TensorSpec((None, rank), INT64), TensorSpec((None,), self.dtype), TensorSpec((rank,), INT64)]
+
+
+def wanted(op, features, kinds, steps=False):
+    """The features of a dict, in the order of their keys."""
+    if not hasattr(features, "items"):
+        raise InvalidArgumentError(f"{op}: features are {features!r:.60} of type {type(features).__name__}; give a dict of keys "
+                                   "and features such as FixedLenFeature")
+    for key in features:
+        if not isinstance(key, (str, bytes)):
+            raise TypeError(f"{op}: the key {key!r:.60} is of type {type(key).__name__}; keys of features are str")
+    return [Wanted(op, k, f, kinds, steps) for k, f in sorted(features.items(), key=lambda item: item[0])]
+
+
+def text_of(value, what):
+    """The bytes of a bytes or str."""
+    if isinstance(value, str):
+        return value.encode()
+    if isinstance(value, bytes):
+        return bytes(value)
+    raise TypeError(f"{what}: {value!r:.60} is of type {type(value).__name__}, and no text; give bytes or str")
+
+
+def encoded(value):
+    """Bytes as JSON has them."""
+    return base64.b64encode(value).decode()
