@@ -32,6 +32,7 @@ type Format struct {
 	columns []Column
 	steps   []step
 	open    bool // rows may have more fields than steps
+	spare   int  // so many more, where it is not any number
 	wary    bool // the delimiter or Dialect.Missing may be part of a number
 }
 

@@ -77,64 +77,68 @@ func lastInt(b []byte, p int) (int64, int) {
 	return v, p + end
 }
 
-// quickFloat gives a float64 that is rounded once.
-func quickFloat(b []byte, p int) (float64, int) {
+// decimal is a number as it is written: digits times ten to the power exp.
+type decimal struct {
+	digits   uint64
+	exp      int
+	negative int // 0 or 1
+}
+
+// quickDecimal reads a number with 19 digits at most.
+func quickDecimal(b []byte, p int) (d decimal, end int) {
 	if len(b)-p < reach {
-		return lastFloat(b, p)
+		return lastDecimal(b, p)
 	}
-	neg := 0
 	if b[p] == '-' {
-		neg = 1
+		d.negative = 1
 	}
-	p += neg
+	p += d.negative
 	v := load(b, p)
 	m := marks(v)
 	point := first(m)
 	if point == 8 || b[p+point] != '.' {
-		return wholeFloat(b, p, neg)
+		return wholeDecimal(b, p, d)
 	}
 	// The digits before the point and those behind it become one number.
 	before := (m&-m)>>7 - 1
 	v = v&before | load(b, p+1)&^before
 	n := first(marks(v))
 	if n == 0 {
-		return 0, -1
+		return d, -1
 	}
-	w := eight(v, n)
+	d.digits, d.exp = eight(v, n), point-n
 	p += n + 1
 	if n == 8 {
-		w, n, p = moreDigits(b, p, w, n)
+		d.digits, n, p = moreDigits(b, p, d.digits, n)
+		d.exp = point - n
 	}
 	if p >= len(b) || b[p] >= 'E' || n > 19 {
-		return finish(b, p, w, n, point-n, neg)
+		return exponent(b, p, d, n)
 	}
-	if w>>53 == 0 { // and so digits are few: see scale
-		return signed(float64(int64(w))/exact[n-point], neg), p
-	}
-	return finish(b, p, w, n, point-n, neg)
+	return d, p
 }
 
-// lastFloat is quickFloat near the end of b.
-func lastFloat(b []byte, p int) (float64, int) {
+// lastDecimal is quickDecimal near the end of b.
+func lastDecimal(b []byte, p int) (decimal, int) {
 	copied := padded(b, p)
-	v, end := quickFloat(copied[:], 0)
+	d, end := quickDecimal(copied[:], 0)
 	if end < 0 {
-		return 0, -1
+		return d, -1
 	}
-	return v, p + end
+	return d, p + end
 }
 
-// wholeFloat is quickFloat behind the sign, for numbers without a point among their
-// first eight bytes.
-func wholeFloat(b []byte, p, neg int) (float64, int) {
+// wholeDecimal is quickDecimal behind the sign, for numbers without a point among
+// their first eight bytes.
+func wholeDecimal(b []byte, p int, d decimal) (decimal, int) {
 	w, n, p := moreDigits(b, p, 0, 0)
-	exp := 0
 	if p < len(b) && b[p] == '.' {
-		exp = n
+		d.exp = n
 		w, n, p = moreDigits(b, p+1, w, n)
-		exp -= n
+		d.exp -= n
 	}
-	return finish(b, p, w, n, exp, neg)
+	d.digits = w
+	return exponent(b, p, d, n)
 }
 
 // moreDigits goes on with a number w of n digits. It stops when there are too many.
@@ -154,49 +158,24 @@ func moreDigits(b []byte, p int, w uint64, n int) (uint64, int, int) {
 	return w, n, p
 }
 
-// finish reads an exponent, and scales w, which has n digits.
-func finish(b []byte, p int, w uint64, n, exp, neg int) (float64, int) {
+// exponent reads what is behind the n digits of d.
+func exponent(b []byte, p int, d decimal, n int) (decimal, int) {
 	if n == 0 || n > 19 {
-		return 0, -1
+		return d, -1
 	}
-	if p < len(b) && b[p]|0x20 == 'e' {
-		p++
-		minus := false
-		if p < len(b) && (b[p] == '-' || b[p] == '+') {
-			minus = b[p] == '-'
-			p++
-		}
-		e, k, end := moreDigits(b, p, 0, 0)
-		if k == 0 || k > 4 {
-			return 0, -1
-		}
-		if p = end; minus {
-			exp -= int(e)
-		} else {
-			exp += int(e)
-		}
+	if p == len(b) || b[p]|0x20 != 'e' {
+		return d, p
 	}
-	f, ok := scale(w, exp)
-	if !ok {
-		return 0, -1
+	negative, rest := sign(b[p+1:])
+	e, k, end := moreDigits(rest, 0, 0, 0)
+	if k == 0 || k > 4 {
+		return d, -1
 	}
-	return signed(f, neg), p
-}
-
-func signed(f float64, neg int) float64 {
-	return math.Float64frombits(math.Float64bits(f) | uint64(neg)<<63)
-}
-
-// narrow rounds to float32 what was rounded from a text to float64. It is as if the
-// text had been rounded once, unless d lies between two float32s exactly: the text
-// may then be on either side. Subnormal numbers are left out.
-func narrow(d float64) (float32, bool) {
-	const half, rest = 1 << 28, 1<<29 - 1
-	b := math.Float64bits(d)
-	if b&rest == half || b>>52&0x7ff < 1023-126 && d != 0 {
-		return 0, false
+	if negative {
+		e = -e
 	}
-	return float32(d), true
+	d.exp += int(e)
+	return d, len(b) - len(rest) + end
 }
 
 // trim cuts the white space of C's isspace.
@@ -247,11 +226,11 @@ func parseFloat(text []byte, size int) (float64, bool) {
 	neg, b := sign(trim(text))
 	f, ok := special(b)
 	if !ok {
-		form, valid := number(b)
+		hexadecimal, valid := number(b)
 		if !valid {
 			return 0, false
 		}
-		if form == hexadecimal && !hasExponent(b) {
+		if hexadecimal && !hasExponent(b) {
 			b = append(b[:len(b):len(b)], "p0"...)
 		}
 		f, _ = strconv.ParseFloat(unsafe.String(&b[0], len(b)), size) // its one error is the range, and then f is infinite

@@ -44,7 +44,7 @@ func TestScaleKnowsMost(t *testing.T) {
 	const times = 200_000
 	for range times {
 		w, q := r.Uint64()>>r.IntN(64), r.IntN(2*widest+1)-widest
-		got, ok := scale(w, q)
+		got, ok := decimal{digits: w, exp: q}.float64()
 		if !ok {
 			continue
 		}
@@ -55,7 +55,7 @@ func TestScaleKnowsMost(t *testing.T) {
 	}
 	require.Greater(t, known, times*999/1000)
 	for _, q := range []int{-widest - 1, widest + 1} {
-		_, ok := scale(1<<60, q)
+		_, ok := decimal{digits: 1 << 60, exp: q}.float64()
 		require.False(t, ok)
 	}
 }

@@ -39,13 +39,14 @@ type machine struct {
 	*Format
 	data    []byte
 	out     []Values
-	room    int // rows that the columns have memory for
-	places  []place
+	room    int     // rows that the columns have memory for
+	places  []place // one a step
 	scratch []byte
 }
 
-// place is where the values of a column go.
+// place is where the values of a step go.
 type place struct {
+	step
 	numbers []byte // of rows from 0 to room
 	texts   []byte // with all their capacity
 	used    int    // of texts
@@ -55,11 +56,14 @@ type place struct {
 }
 
 func newMachine(f *Format, data []byte, out []Values) *machine {
-	m := &machine{Format: f, data: data, out: out, places: make([]place, len(f.columns))}
-	for i := range m.places {
+	m := &machine{Format: f, data: data, out: out, places: make([]place, len(f.steps))}
+	for i, s := range f.steps {
 		p := &m.places[i]
-		p.texts = out[i].Data[:cap(out[i].Data)]
-		p.used, p.before = len(out[i].Data), len(out[i].Data)
+		if p.step = s; s.op == asText {
+			v := &out[s.column]
+			p.texts = v.Data[:cap(v.Data)]
+			p.used, p.before = len(v.Data), len(v.Data)
+		}
 	}
 	return m
 }
@@ -68,21 +72,21 @@ func newMachine(f *Format, data []byte, out []Values) *machine {
 func (m *machine) grow(limit int) {
 	const first = 64
 	room := min(max(2*m.room, first), limit)
-	for _, s := range m.steps {
-		if s.op == skip {
-			continue
+	for i := range m.places {
+		p := &m.places[i]
+		v := &m.out[p.column]
+		switch p.op {
+		case skip:
+		case asText:
+			n := len(v.Starts)
+			v.Starts = slices.Grow(v.Starts[:n+m.room], room-m.room)[:n]
+			v.Ends = slices.Grow(v.Ends[:n+m.room], room-m.room)[:n]
+			p.starts, p.ends = v.Starts[n:n+room], v.Ends[n:n+room]
+		default:
+			n := len(v.Data)
+			v.Data = slices.Grow(v.Data[:n+m.room*p.size], (room-m.room)*p.size)[:n]
+			p.numbers = v.Data[n : n+room*p.size]
 		}
-		v, p := &m.out[s.column], &m.places[s.column]
-		if s.op != asText {
-			v.Data = slices.Grow(v.Data[:len(v.Data)+m.room*s.size], (room-m.room)*s.size)
-			v.Data = v.Data[:len(v.Data)-m.room*s.size]
-			p.numbers = v.Data[len(v.Data) : len(v.Data)+room*s.size]
-			continue
-		}
-		n := len(v.Starts)
-		v.Starts = slices.Grow(v.Starts[:n+m.room], room-m.room)[:n]
-		v.Ends = slices.Grow(v.Ends[:n+m.room], room-m.room)[:n]
-		p.starts, p.ends = v.Starts[n:n+room], v.Ends[n:n+room]
 	}
 	m.room = room
 }
@@ -90,17 +94,17 @@ func (m *machine) grow(limit int) {
 // finish makes the columns as long as there are rows.
 func (m *machine) finish(rows int) {
 	m.forget(rows)
-	for _, s := range m.steps {
-		if s.op == skip {
-			continue
+	for i := range m.places {
+		p := &m.places[i]
+		v := &m.out[p.column]
+		switch p.op {
+		case skip:
+		case asText:
+			n := len(v.Starts) + rows
+			v.Data, v.Starts, v.Ends = p.texts[:p.used], v.Starts[:n], v.Ends[:n]
+		default:
+			v.Data = v.Data[:len(v.Data)+rows*p.size]
 		}
-		v, p := &m.out[s.column], &m.places[s.column]
-		if s.op != asText {
-			v.Data = v.Data[:len(v.Data)+rows*s.size]
-			continue
-		}
-		n := len(v.Starts) + rows
-		v.Data, v.Starts, v.Ends = p.texts[:p.used], v.Starts[:n], v.Ends[:n]
 	}
 }
 
@@ -108,8 +112,7 @@ func (m *machine) finish(rows int) {
 func (m *machine) forget(row int) {
 	for i := range m.places {
 		p := &m.places[i]
-		p.used = p.before
-		if row > 0 && p.ends != nil {
+		if p.used = p.before; row > 0 && p.op == asText {
 			p.used = int(p.ends[row-1])
 		}
 	}
@@ -118,87 +121,101 @@ func (m *machine) forget(row int) {
 // row parses the row that begins at p. It returns where its last field ends, also
 // when it is wrong.
 func (m *machine) row(p, row int) (end int, bad *Fault) {
-	data, begin := m.data, p
-	for i := range m.steps {
-		s := &m.steps[i]
-		switch s.op {
+	data, begin, delim := m.data, p, m.delim
+	for i := range m.places {
+		switch to := &m.places[i]; to.op {
+		case asFloat32:
+			end = to.quickFloat32(data, p, row)
+		case asFloat64:
+			end = to.quickFloat64(data, p, row)
 		case asInt32, asInt64:
-			end = m.quickInt(s, p, row)
-		case asFloat32, asFloat64:
-			end = m.quickFloat(s, p, row)
+			end = to.quickInt(data, p, row)
 		default:
-			end = m.quickText(s, p, row)
+			end = m.quickText(to, p, row)
 		}
-		if uint(end) < uint(len(data)) && data[end] == m.delim {
+		if uint(end) < uint(len(data)) && data[end] == delim && !m.wary {
 			p = end + 1
 			continue
 		}
-		if end < 0 || end < len(data) && !m.ends[data[end]] {
-			if end, bad = m.careful(s, i, p, row); bad != nil {
+		if end < 0 || end < len(data) && !m.ends[data[end]] || m.mistaken(i, p, end) {
+			if end, bad = m.careful(i, p, row); bad != nil {
 				_, end, _ = m.rest(end, i+1)
 				return end, bad
 			}
-			p = end + 1
 		}
-		if end == len(data) || data[end] != m.delim {
-			if i+1 < len(m.steps) {
-				bad = wrongCount(i+1, len(m.steps), m.open, data[begin:end])
+		if end == len(data) || data[end] != delim {
+			if i+1 < len(m.places) {
+				bad = wrongCount(i+1, len(m.places), m.open, data[begin:end])
 			}
 			return end, bad
 		}
+		p = end + 1
 	}
+	return m.surplus(begin, end)
+}
+
+// surplus goes over the fields behind the last that is needed, which ends at end.
+func (m *machine) surplus(begin, end int) (int, *Fault) {
 	if m.open {
-		if e := m.lines.stop(data, end); e == len(data) || data[e] != '"' {
+		if e := m.lines.stop(m.data, end); e == len(m.data) || m.data[e] != '"' {
 			return e, nil
 		}
 	}
-	more, end, bad := m.rest(end, len(m.steps))
-	if !m.open && (bad == nil || bad.Column > len(m.steps)) {
-		bad = wrongCount(len(m.steps)+more, len(m.steps), false, data[begin:end])
+	more, end, bad := m.rest(end, len(m.places))
+	if most := len(m.places) + m.spare; !m.open && len(m.places)+more > most && (bad == nil || bad.Column > most) {
+		bad = wrongCount(len(m.places)+more, len(m.places), false, m.data[begin:end])
 	}
 	return end, bad
+}
+
+// mistaken tells whether what a step read as a number may be something else.
+func (m *machine) mistaken(i, p, end int) bool {
+	if o := m.places[i].op; !m.wary || o == asText || o == skip {
+		return false
+	}
+	return numeric(m.delim) || string(m.data[p:end]) == m.dialect.Missing
 }
 
 // The quick steps write the value of a field that is written plainly, and return
 // where it ends, or -1. It is not a value after all if no field can end there.
 
-func (m *machine) quickInt(s *step, p, row int) int {
-	v, end := quickInt(m.data, p)
-	if end < 0 || m.wary && m.mistaken(p, end) {
+func (to *place) quickInt(data []byte, p, row int) int {
+	v, end := quickInt(data, p)
+	if end < 0 {
 		return -1
 	}
-	if to := m.places[s.column].numbers; s.op == asInt64 {
-		binary.LittleEndian.PutUint64(to[8*row:], uint64(v))
+	if to.op == asInt64 {
+		binary.LittleEndian.PutUint64(to.numbers[8*row:], uint64(v))
 	} else if v == int64(int32(v)) {
-		binary.LittleEndian.PutUint32(to[4*row:], uint32(v))
+		binary.LittleEndian.PutUint32(to.numbers[4*row:], uint32(v))
 	} else {
 		return -1
 	}
 	return end
 }
 
-func (m *machine) quickFloat(s *step, p, row int) int {
-	v, end := quickFloat(m.data, p)
-	if end < 0 || m.wary && m.mistaken(p, end) {
+func (to *place) quickFloat32(data []byte, p, row int) int {
+	d, end := quickDecimal(data, p)
+	f, ok := d.float32()
+	if end < 0 || !ok {
 		return -1
 	}
-	if to := m.places[s.column].numbers; s.op == asFloat64 {
-		binary.LittleEndian.PutUint64(to[8*row:], math.Float64bits(v))
-	} else if f, ok := narrow(v); ok {
-		binary.LittleEndian.PutUint32(to[4*row:], math.Float32bits(f))
-	} else {
-		return -1
-	}
+	binary.LittleEndian.PutUint32(to.numbers[4*row:], math.Float32bits(f))
 	return end
 }
 
-// mistaken tells whether what looks like a number may be something else.
-func (m *machine) mistaken(p, end int) bool {
-	return numeric(m.delim) || string(m.data[p:end]) == m.dialect.Missing
+func (to *place) quickFloat64(data []byte, p, row int) int {
+	d, end := quickDecimal(data, p)
+	f, ok := d.float64()
+	if end < 0 || !ok {
+		return -1
+	}
+	binary.LittleEndian.PutUint64(to.numbers[8*row:], math.Float64bits(f))
+	return end
 }
 
 // quickText does texts, and fields that are not selected.
-func (m *machine) quickText(s *step, p, row int) int {
+func (m *machine) quickText(to *place, p, row int) int {
 	data := m.data
 	end := m.scan.stop(data, p)
 	text := data[p:end]
@@ -212,13 +229,21 @@ func (m *machine) quickText(s *step, p, row int) int {
 		}
 		text = data[p+1 : q]
 	}
-	if s.op == skip {
+	if to.op == skip {
 		return end
 	}
-	if len(text) == 0 || string(text) == m.dialect.Missing {
+	n := len(text)
+	if n == 0 || string(text) == m.dialect.Missing {
 		return -1
 	}
-	m.places[s.column].put(row, text)
+	if n > 16 || len(data)-end < 16 || len(to.texts)-to.used < 16 {
+		to.put(row, text)
+	} else { // most texts: less than a call
+		b := to.texts[to.used:]
+		store(b, load(text[:16], 0), load(text[:16], 8))
+		to.starts[row], to.ends[row] = int64(to.used), int64(to.used+n)
+		to.used += n
+	}
 	return end
 }
 
@@ -234,22 +259,23 @@ func (p *place) put(row int, text []byte) {
 	p.used = end
 }
 
-// careful does the step with any field, the one with this index in the row. It
+// careful does the step of this index with any field. It
 // returns where the field ends, also when it is wrong.
-func (m *machine) careful(s *step, index, p, row int) (end int, bad *Fault) {
+func (m *machine) careful(index, p, row int) (end int, bad *Fault) {
 	x := m.find(m.data, p)
 	if x.problem != none {
 		return x.end, wrongField(index, x.problem, x.text)
 	}
-	if s.op == skip {
+	if m.places[index].op == skip {
 		return x.end, nil
 	}
-	return x.end, m.value(s, index, x, row)
+	return x.end, m.value(index, x, row)
 }
 
 // value writes the value of a field.
-func (m *machine) value(s *step, index int, x field, row int) *Fault {
-	text, c, to := x.text, m.columns[s.column], &m.places[s.column]
+func (m *machine) value(index int, x field, row int) *Fault {
+	to := &m.places[index]
+	text, c := x.text, m.columns[to.column]
 	if x.doubled {
 		m.scratch = undouble(m.scratch[:0], text)
 		text = m.scratch
@@ -258,13 +284,13 @@ func (m *machine) value(s *step, index int, x field, row int) *Fault {
 	switch {
 	case missing && c.Default == nil:
 		return wrongMissing(index)
-	case missing && s.op == asText:
+	case missing && to.op == asText:
 		to.put(row, c.Default)
 	case missing:
-		copy(to.numbers[row*s.size:], c.Default)
-	case s.op == asText:
+		copy(to.numbers[row*to.size:], c.Default)
+	case to.op == asText:
 		to.put(row, text)
-	case !convert(to.numbers[row*s.size:], s.op, text):
+	case !convert(to.numbers[row*to.size:], to.op, text):
 		return wrongValue(index, c, text)
 	}
 	return nil

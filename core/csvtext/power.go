@@ -36,26 +36,70 @@ var prepare = sync.OnceFunc(func() {
 	}
 })
 
-var exact = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
+// Powers of ten that are exact, and the same below zero.
+var (
+	exact64 [2][23]float64
+	exact32 [2][11]float32
+)
 
-// scale returns w times ten to the power q, rounded to the nearest float64; false if
-// it does not know.
-func scale(w uint64, q int) (float64, bool) {
-	if w>>53 == 0 && uint(q+22) <= 44 { // both factors are exact: one rounding
-		if q < 0 {
-			return float64(int64(w)) / exact[-q], true
+func init() {
+	for i, power := 0, 1.0; i < len(exact64[0]); i, power = i+1, power*10 {
+		exact64[0][i], exact64[1][i] = power, -power
+		if i < len(exact32[0]) {
+			exact32[0][i], exact32[1][i] = float32(power), float32(-power)
 		}
-		return float64(int64(w)) * exact[q], true
 	}
-	if w == 0 {
-		return 0, true
-	}
-	if q < -widest || q > widest {
-		return 0, false
-	}
-	return product(w, q)
 }
 
+// float32 gives the nearest float32; false if it does not know.
+func (d decimal) float32() (float32, bool) {
+	if d.digits>>24 == 0 && uint(-d.exp) <= 10 { // both are exact: one rounding
+		return float32(int64(d.digits)) / exact32[d.negative&1][-d.exp], true
+	}
+	f, ok := d.float64()
+	if !ok {
+		return 0, false
+	}
+	return narrow(f)
+}
+
+// float64 gives the nearest float64; false if it does not know.
+func (d decimal) float64() (float64, bool) {
+	if d.digits>>53 == 0 && uint(-d.exp) <= 22 {
+		return float64(int64(d.digits)) / exact64[d.negative&1][-d.exp], true
+	}
+	return d.scale()
+}
+
+// scale is float64 for numbers that are not that small.
+func (d decimal) scale() (f float64, ok bool) {
+	switch {
+	case d.digits == 0:
+		ok = true
+	case d.digits>>53 == 0 && uint(d.exp) <= 22:
+		f, ok = float64(int64(d.digits))*exact64[0][d.exp], true
+	case d.exp >= -widest && d.exp <= widest:
+		f, ok = product(d.digits, d.exp)
+	}
+	if d.negative == 1 {
+		f = -f
+	}
+	return f, ok
+}
+
+// narrow rounds to float32 what was rounded from a text to float64. It is as if the
+// text had been rounded once, unless d lies between two float32s exactly: the text
+// may then be on either side. Subnormal numbers are left out.
+func narrow(d float64) (float32, bool) {
+	const half, rest = 1 << 28, 1<<29 - 1
+	b := math.Float64bits(d)
+	if b&rest == half || b>>52&0x7ff < 1023-126 && d != 0 {
+		return 0, false
+	}
+	return float32(d), true
+}
+
+// product is digits times ten to the power q, for digits > 0 and q of the table.
 func product(w uint64, q int) (float64, bool) {
 	const mantissa, bias = 52, 1023
 	shift := bits.LeadingZeros64(w)

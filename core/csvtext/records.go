@@ -29,12 +29,12 @@ func (f *Format) ParseRecords(data []byte, starts, ends []int64, out []Values) (
 // record parses the record from p to the end of data by its own rules.
 func (m *machine) record(p, row int, fields []field) ([]field, *Fault) {
 	fields, bad := m.split(p, fields)
-	if bad == nil && len(fields) != len(m.steps) {
+	if bad == nil && (len(fields) < len(m.steps) || len(fields) > len(m.steps)+m.spare) {
 		bad = wrongCount(len(fields), len(m.steps), m.open, m.data[p:])
 	}
 	for i := range m.steps {
-		if s := &m.steps[i]; bad == nil && s.op != skip {
-			bad = m.value(s, i, fields[i], row)
+		if bad == nil && m.steps[i].op != skip {
+			bad = m.value(i, fields[i], row)
 		}
 	}
 	return fields, bad

@@ -73,37 +73,56 @@ func rowEnd(chunk []byte, from, to int) int {
 }
 
 // quoted is Next where quotes count. Only quotes are looked for, and row ends only
-// behind them.
+// between quoted fields.
 func (s *Splitter) quoted(chunk []byte) int {
-	last, p := -1, 0
+	last, p, state := -1, 0, s.where
 	for p < len(chunk) {
-		switch s.where {
+		switch state {
 		case inside:
-			if p = nextQuote(chunk, p) + 1; p <= len(chunk) {
-				s.where = afterQuote
+			if p = nextQuote(chunk, p) + 1; p > len(chunk) {
+				break
 			}
+			if state = afterQuote; p == len(chunk) {
+				break
+			}
+			fallthrough
 		case afterQuote:
-			s.where = inside
-			switch chunk[p] {
-			case '"':
-				p++
-			case s.delim, '\n', '\r':
-				s.where = outside // and the byte is seen again, as one between fields
+			state = inside
+			c := chunk[p]
+			if c != s.delim && c != '\n' && c != '\r' {
+				if c == '"' {
+					p++
+				}
+				break
 			}
+			fallthrough
 		case outside:
 			q := nextQuote(chunk, p)
 			for q < len(chunk) && !s.opens(chunk, q) {
 				q = nextQuote(chunk, q+1)
 			}
-			if end := rowEnd(chunk, p, q); end > 0 {
+			if end := s.between(chunk, p, q); end > 0 {
 				last = end
 			}
-			if p = q + 1; q < len(chunk) {
-				s.where = inside
+			state, p = inside, q+1
+			if q == len(chunk) {
+				state = outside
 			}
 		}
 	}
+	s.where = state
 	return last
+}
+
+// between is rowEnd for what is between two quoted fields: mostly a byte or two.
+func (s *Splitter) between(chunk []byte, from, to int) int {
+	if to == len(chunk) || to-from > 2 {
+		return rowEnd(chunk, from, to)
+	}
+	if to > from && chunk[to-1] != s.delim { // behind the end of a row
+		return to
+	}
+	return rowEnd(chunk, from, to)
 }
 
 // opens tells whether a quote outside quoted fields begins one.

@@ -24,18 +24,12 @@ func special(b []byte) (float64, bool) {
 	return math.Float64frombits(0x7ff8000000000000), true
 }
 
-type form uint8
-
-const (
-	decimal     form = iota
-	hexadecimal      // and an exponent of two, which may be left out
-)
-
-// number tells whether all of b is a number without a sign, and in which form.
-func number(b []byte) (form, bool) {
-	f, digit, mark := decimal, isDigit, byte('e')
+// number tells whether all of b is a number without a sign, and whether in
+// hexadecimal digits, where an exponent of two may be left out.
+func number(b []byte) (hexadecimal, ok bool) {
+	digit, mark := isDigit, byte('e')
 	if len(b) > 2 && b[0] == '0' && b[1]|0x20 == 'x' {
-		f, digit, mark, b = hexadecimal, isHex, 'p', b[2:]
+		hexadecimal, digit, mark, b = true, isHex, 'p', b[2:]
 	}
 	n := span(b, digit)
 	b = b[n:]
@@ -45,14 +39,14 @@ func number(b []byte) (form, bool) {
 		n += k
 	}
 	if n == 0 {
-		return f, false
+		return hexadecimal, false
 	}
 	if len(b) > 0 && b[0]|0x20 == mark {
 		_, b = sign(b[1:])
 		n = span(b, isDigit)
-		return f, n > 0 && n == len(b)
+		return hexadecimal, n > 0 && n == len(b)
 	}
-	return f, len(b) == 0
+	return hexadecimal, len(b) == 0
 }
 
 // hasExponent tells whether a hexadecimal number has one.
