@@ -1,19 +1,23 @@
 package source
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"infeed/core/block"
 	"infeed/core/codec"
+	"infeed/core/csvtext"
 	"infeed/core/dataset"
 	"infeed/core/record"
+	"infeed/core/spec"
 	"infeed/core/vfs"
 )
 
@@ -54,6 +58,22 @@ func read(b *testing.B, d dataset.Definition, workers int, limit int64) (n int64
 	}
 }
 
+// timed runs f, which makes n elements, over and over: elements a second, and what one
+// takes of the processors, which other work on the machine does not change much.
+func timed(b *testing.B, n int, f func()) {
+	spent := func() float64 {
+		var u syscall.Rusage
+		require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
+		return float64(u.Utime.Nano() + u.Stime.Nano())
+	}
+	before := spent()
+	for b.Loop() {
+		f()
+	}
+	b.ReportMetric(float64(n*b.N)/b.Elapsed().Seconds()/1e6, "Melements/s")
+	b.ReportMetric((spent()-before)/float64(n*b.N), "cpu-ns/element")
+}
+
 // BenchmarkRecords counts records of 330 bytes, as those of a small example are.
 func BenchmarkRecords(b *testing.B) {
 	paths, n := benchRecords(b, 4, 330)
@@ -63,12 +83,49 @@ func BenchmarkRecords(b *testing.B) {
 		for _, workers := range []int{0, 1, 2} {
 			for _, limit := range []int64{256, 4096} {
 				b.Run(fmt.Sprintf("parallel=%d/workers=%d/limit=%d", parallel, workers, limit), func(b *testing.B) {
-					for b.Loop() {
-						require.EqualValues(b, n, read(b, d, workers, limit))
-					}
-					b.ReportMetric(float64(n*b.N)/b.Elapsed().Seconds()/1e6, "Mrecords/s")
+					timed(b, n, func() { require.EqualValues(b, n, read(b, d, workers, limit)) })
 				})
 			}
+		}
+	}
+}
+
+// benchCsv writes rows of six floats, two integers and two texts.
+func benchCsv(b *testing.B, rows int) string {
+	r := rand.New(rand.NewPCG(1, 1))
+	path := filepath.Join(b.TempDir(), "x.csv")
+	f, err := vfs.Local().Create(path)
+	require.NoError(b, err)
+	w := bufio.NewWriter(f)
+	fmt.Fprintln(w, "f0,f1,f2,f3,f4,f5,i0,i1,s0,s1")
+	for range rows {
+		for range 6 {
+			fmt.Fprintf(w, "%.6f,", r.NormFloat64())
+		}
+		fmt.Fprintf(w, "%d,%d,name_%d,city_%d\n", r.IntN(1000), r.IntN(1_000_000), r.IntN(10_000), r.IntN(100))
+	}
+	require.NoError(b, w.Flush())
+	require.NoError(b, f.Close())
+	return path
+}
+
+func BenchmarkCsv(b *testing.B) {
+	const n = 200_000
+	columns := []csvtext.Column{}
+	for range 6 {
+		columns = append(columns, csvtext.Column{DType: spec.DType{Kind: 'f', Size: 4}})
+	}
+	for range 2 {
+		columns = append(columns, csvtext.Column{DType: spec.DType{Kind: 'i', Size: 8}})
+	}
+	columns = append(columns, csvtext.Column{DType: spec.Text}, csvtext.Column{DType: spec.Text})
+	d, err := Csv(CSV{Files: Files{Paths: []string{benchCsv(b, n)}}, Columns: columns, Header: true})
+	require.NoError(b, err)
+	for _, workers := range []int{0, 1, 2} {
+		for _, limit := range []int64{256, 4096} {
+			b.Run(fmt.Sprintf("workers=%d/limit=%d", workers, limit), func(b *testing.B) {
+				timed(b, n, func() { require.EqualValues(b, n, read(b, d, workers, limit)) })
+			})
 		}
 	}
 }
