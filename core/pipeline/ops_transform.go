@@ -16,6 +16,16 @@ var transformOps = map[string]func() Op{
 	"take":    func() Op { return &Take{} },
 	"skip":    func() Op { return &Skip{} },
 	"shard":   func() Op { return &Shard{} },
+
+	"map":         func() Op { return &Map{} },
+	"filter":      func() Op { return &Filter{} },
+	"take_while":  func() Op { return &TakeWhile{} },
+	"scan":        func() Op { return &Scan{} },
+	"reduce":      func() Op { return &Reduce{} },
+	"enumerate":   func() Op { return &Enumerate{} },
+	"zip":         func() Op { return &Zip{} },
+	"concatenate": func() Op { return &Concatenate{} },
+	"unbatch":     func() Op { return &Unbatch{} },
 }
 
 // Shuffle orders elements by chance; see transform.Shuffle.
