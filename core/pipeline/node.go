@@ -98,6 +98,11 @@ func (n *Node) resolve(find func(handle uint64) (*Dataset, error)) error {
 	if n.Op == nil {
 		return errs.New(errs.InvalidArgument, "definition", "a node without an operation")
 	}
+	if op, ok := n.Op.(resolving); ok {
+		if err := op.resolve(find); err != nil {
+			return err
+		}
+	}
 	for _, input := range n.Inputs {
 		if err := input.resolve(find); err != nil {
 			return err

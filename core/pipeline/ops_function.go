@@ -1,4 +1,162 @@
 package pipeline
 
-// functionOps makes the operations whose functions return datasets.
-var functionOps = map[string]func() Op{}
+import (
+	"encoding/json"
+	"fmt"
+
+	"infeed/core/dataset"
+	"infeed/core/spec"
+	"infeed/core/transform"
+)
+
+// functionOps makes the operations whose functions return datasets, and those that
+// group elements.
+var functionOps = map[string]func() Op{
+	"flat_map":                  func() Op { return &FlatMap{} },
+	"interleave":                func() Op { return &Interleave{} },
+	"group_by_window":           func() Op { return &GroupByWindow{} },
+	"bucket_by_sequence_length": func() Op { return &Bucket{} },
+}
+
+// datasetFunction is the argument of an operation that is a function to datasets.
+type datasetFunction struct {
+	Function Subdataset `json:"function"`
+}
+
+func (f *datasetFunction) resolve(find func(uint64) (*Dataset, error)) error {
+	return f.Function.resolve(find)
+}
+
+func (f *datasetFunction) seeds() []uint64 { return f.Function.seeds() }
+
+// FlatMap is the datasets that a function makes of elements, one after the other.
+type FlatMap struct {
+	onOne
+	datasetFunction
+}
+
+func (f *FlatMap) build(inputs []dataset.Definition, height int) (dataset.Definition, error) {
+	b, err := f.Function.builder(inputs[0].Spec())
+	if err != nil {
+		return nil, err
+	}
+	return transform.FlatMap(inputs[0], b, uint64(height))
+}
+
+func (f *FlatMap) withSeeds(seeds *[]uint64) Op {
+	copied := *f
+	copied.Function = *f.Function.withSeeds(seeds)
+	return &copied
+}
+
+func (f *FlatMap) text() string { return fmt.Sprintf("flat_map(%s)", f.Function.text()) }
+
+// Interleave is the datasets that a function makes of elements, in turn.
+type Interleave struct {
+	onOne
+	datasetFunction
+	CycleLength int64 `json:"cycle_length"`
+	BlockLength int64 `json:"block_length"`
+	// NumParallelCalls is 0 when none is read ahead, and -1 when the engine chooses.
+	NumParallelCalls int64 `json:"num_parallel_calls"`
+}
+
+func (i *Interleave) build(inputs []dataset.Definition, height int) (dataset.Definition, error) {
+	b, err := i.Function.builder(inputs[0].Spec())
+	if err != nil {
+		return nil, err
+	}
+	return transform.Interleave(inputs[0], b, transform.InterleaveOptions{
+		CycleLength: i.CycleLength, BlockLength: i.BlockLength, Parallel: i.NumParallelCalls, Height: uint64(height)})
+}
+
+func (i *Interleave) withSeeds(seeds *[]uint64) Op {
+	copied := *i
+	copied.Function = *i.Function.withSeeds(seeds)
+	return &copied
+}
+
+func (i *Interleave) text() string {
+	return fmt.Sprintf("interleave(%s, cycle_length=%d, block_length=%d)", i.Function.text(), i.CycleLength, i.BlockLength)
+}
+
+// GroupByWindow is what a function makes of groups of elements with one key.
+type GroupByWindow struct {
+	onOne
+	datasetFunction
+	Key        Function  `json:"key"`
+	WindowSize *int64    `json:"window_size"`
+	SizeOf     *Function `json:"window_size_of"` // of a key; instead of WindowSize
+}
+
+// keys describes the keys of groups.
+var keys = &spec.Element{Components: []spec.Component{{DType: spec.DType{Kind: 'i', Size: 8}}}}
+
+func (g *GroupByWindow) build(inputs []dataset.Definition, height int) (dataset.Definition, error) {
+	o := transform.GroupOptions{Height: uint64(height)}
+	var err error
+	if o.Key, err = g.Key.program(inputs[0].Spec()); err != nil {
+		return nil, err
+	}
+	if o.Reduce, err = g.Function.builder(keys); err != nil {
+		return nil, err
+	}
+	if g.WindowSize != nil {
+		o.Size = *g.WindowSize
+	} else if g.SizeOf != nil {
+		if o.SizeOf, err = g.SizeOf.program(keys); err != nil {
+			return nil, err
+		}
+	}
+	return transform.GroupByWindow(inputs[0], o)
+}
+
+func (g *GroupByWindow) withSeeds(seeds *[]uint64) Op {
+	copied := *g
+	copied.Function = *g.Function.withSeeds(seeds)
+	return &copied
+}
+
+func (g *GroupByWindow) text() string {
+	size := "None"
+	if g.WindowSize != nil {
+		size = fmt.Sprint(*g.WindowSize)
+	} else if g.SizeOf != nil {
+		size = g.SizeOf.text()
+	}
+	return fmt.Sprintf("group_by_window(%s, %s, %s)", g.Key.text(), g.Function.text(), size)
+}
+
+// Bucket is batches of elements of about equal length.
+type Bucket struct {
+	onOne
+	Length           Function  `json:"element_length"`
+	BucketBoundaries []int64   `json:"bucket_boundaries"`
+	BucketBatchSizes []int64   `json:"bucket_batch_sizes"`
+	PaddedShapes     [][]int64 `json:"padded_shapes"` // null: as large as the largest
+	// PaddingValues has the bytes of a value for each component; null: zero.
+	PaddingValues       [][]byte `json:"padding_values"`
+	PadToBucketBoundary bool     `json:"pad_to_bucket_boundary"`
+	NoPadding           bool     `json:"no_padding"`
+	DropRemainder       bool     `json:"drop_remainder"`
+}
+
+func (b *Bucket) build(inputs []dataset.Definition, height int) (dataset.Definition, error) {
+	length, err := b.Length.program(inputs[0].Spec())
+	if err != nil {
+		return nil, err
+	}
+	return transform.BucketBySequenceLength(inputs[0], transform.BucketOptions{
+		Length: length, Boundaries: b.BucketBoundaries, BatchSizes: b.BucketBatchSizes,
+		Padding:    transform.Padding{Shapes: b.PaddedShapes, Values: b.PaddingValues},
+		ToBoundary: b.PadToBucketBoundary, NoPadding: b.NoPadding, DropRemainder: b.DropRemainder, Height: uint64(height)})
+}
+
+func (b *Bucket) text() string {
+	padding, err := json.Marshal([]any{b.PaddedShapes, b.PaddingValues})
+	if err != nil {
+		padding = []byte(err.Error())
+	}
+	return fmt.Sprintf("bucket_by_sequence_length(%s, %v, %v, padding=%s, pad_to_bucket_boundary=%s, no_padding=%s, drop_remainder=%s)",
+		b.Length.text(), b.BucketBoundaries, b.BucketBatchSizes, padding, python(b.PadToBucketBoundary), python(b.NoPadding), python(b.DropRemainder))
+}

@@ -85,6 +85,8 @@ func (d *Dataset) State(pass, position int64, shard *[2]int64) State {
 	d.root.visit(func(n *Node) {
 		if op, ok := n.Op.(seeded); ok {
 			s.Seeds = append(s.Seeds, op.seed())
+		} else if op, ok := n.Op.(containing); ok {
+			s.Seeds = append(s.Seeds, op.seeds()...)
 		}
 	})
 	return s
@@ -172,6 +174,8 @@ func (n *Node) withSeeds(seeds *[]uint64) *Node {
 	if op, ok := n.Op.(seeded); ok {
 		out.Op = op.reseeded((*seeds)[0])
 		*seeds = (*seeds)[1:]
+	} else if op, ok := n.Op.(containing); ok {
+		out.Op = op.withSeeds(seeds)
 	}
 	return out
 }
