@@ -96,14 +96,14 @@ func integers(s *dataset.Scope, p dataset.Program, in block.Block, at dataset.Ch
 	for _, b := range buffer.Blocks() {
 		c, dtype := b.Columns[0], b.Shapes.Components[0].DType
 		for i := range min(b.Rows, done-int64(len(out))) {
-			out = append(out, integer(c.Data[i*c.RowBytes:], dtype))
+			out = append(out, asInt64(c.Data[i*c.RowBytes:], dtype))
 		}
 	}
 	return out, err
 }
 
-// integer reads a value.
-func integer(b []byte, d spec.DType) int64 {
+// asInt64 reads a value.
+func asInt64(b []byte, d spec.DType) int64 {
 	signed := d.Kind == 'i'
 	switch {
 	case d.Size == 8:
