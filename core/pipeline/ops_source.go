@@ -24,6 +24,7 @@ var sourceOps = map[string]func() Op{
 	"TFRecordDataset":          func() Op { return &TFRecord{} },
 	"TextLineDataset":          func() Op { return &TextLine{} },
 	"FixedLengthRecordDataset": func() Op { return &FixedLength{} },
+	"CsvDataset":               func() Op { return &Csv{} },
 	"indexed":                  func() Op { return &Indexed{} },
 }
 

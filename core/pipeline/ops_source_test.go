@@ -84,6 +84,12 @@ func TestSources(t *testing.T) {
 		{"TextLineDataset", `{"filenames": ["FOLDER/text", "FOLDER/absent"]}`, -2, "hxxyyf !", `TextLineDataset(compression_type="", num_parallel_reads=None, errors="")`},
 		{"FixedLengthRecordDataset", `{"filenames": ["FOLDER/text"], "record_bytes": 2, "header_bytes": 1, "footer_bytes": 2}`, -2, "xx yy",
 			`FixedLengthRecordDataset(record_bytes=2, header_bytes=1, footer_bytes=2, compression_type="", num_parallel_reads=None, errors="")`},
+		{"CsvDataset", `{"filenames": ["FOLDER/text"], "record_defaults": [{"dtype": "|O8"}], "use_quote_delim": true}`, -2, "hxxyyf",
+			`CsvDataset(record_defaults=[object required], header=False, field_delim=",", use_quote_delim=True, na_value="", select_cols=None, exclude_cols=None, compression_type="", errors="")`},
+		{"CsvDataset", `{"filenames": ["FOLDER/text"], "record_defaults": [{"dtype": "|O8"}, {"dtype": "<i8", "default": "AQAAAAAAAAA="}], "field_delim": "x", "select_cols": [0, 1], "na_value": "-", "errors": "skip"}`, -2, "h",
+			`CsvDataset(record_defaults=[object required, int64], header=False, field_delim="x", use_quote_delim=False, na_value="-", select_cols=[0 1], exclude_cols=None, compression_type="", errors="skip")`},
+		{"CsvDataset", `{"filenames": ["FOLDER/text", "FOLDER/b"], "record_defaults": [{"dtype": "|O8"}], "header": true, "exclude_cols": [1]}`, -2, "",
+			`CsvDataset(record_defaults=[object required], header=True, field_delim=",", use_quote_delim=False, na_value="", select_cols=None, exclude_cols=[1], compression_type="", errors="")`},
 	} {
 		d, err := Parse([]byte(fmt.Sprintf(`{"op": %q, "args": %s}`, c.op, strings.ReplaceAll(c.args, "FOLDER", folder))), nil)
 		require.NoError(t, err, c.op)
@@ -109,6 +115,10 @@ func TestSourcesRefuseNonsense(t *testing.T) {
 		"no files match":               `{"op": "list_files", "args": {"file_pattern": ["/absent/*"]}}`,
 		"it is for TFRecordDataset":    `{"op": "indexed", "args": {}, "inputs": [{"op": "random", "args": {}}]}`,
 		"length is -1":                 `{"op": "from_indexable", "args": {"name": "f", "call": 1, "spec": {"structure": null, "components": []}, "length": -1}}`,
+		"field_delim is ';;'":          `{"op": "CsvDataset", "args": {"filenames": [], "field_delim": ";;", "record_defaults": [{"dtype": "<i4"}]}}`,
+		"one at least":                 `{"op": "CsvDataset", "args": {"filenames": [], "record_defaults": []}}`,
+		"select_cols and exclude_cols": `{"op": "CsvDataset", "args": {"filenames": [], "record_defaults": [{"dtype": "<i4"}], "select_cols": [0], "exclude_cols": [1]}}`,
+		"has 1 bytes; int32 has 4":     `{"op": "CsvDataset", "args": {"filenames": [], "record_defaults": [{"dtype": "<i4", "default": "AQ=="}]}}`,
 		"elements with a state were e": `{"op": "from_generator", "args": {"name": "f", "call": 1, "stateful": true, "spec": {}}}`,
 	} {
 		_, err := Parse([]byte(text), nil)
