@@ -59,6 +59,6 @@ def test_a_dataset_without_end(lib):
     return lib.Dataset.range(2).flat_map(lambda x: lib.Dataset.from_tensors(x).repeat())
 
 
-@case([], raises="Type")
+@case([], raises="Attribute")
 def test_result_is_no_dataset(lib):
     return lib.Dataset.range(3).flat_map(lambda x: x)

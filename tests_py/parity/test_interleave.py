@@ -98,7 +98,7 @@ def test_inputs_without_end(lib):
     return lib.Dataset.range(3).interleave(lambda x: lib.Dataset.counter(x * 10), cycle_length=2)
 
 
-@case([], raises="Type")
+@case([], raises="Attribute")
 def test_result_is_no_dataset(lib):
     return lib.Dataset.range(3).interleave(lambda x: x, cycle_length=2)
 

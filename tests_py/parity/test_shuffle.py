@@ -31,9 +31,14 @@ def near(got):
     return all(x <= place + 2 for place, x in enumerate(got))
 
 
-@case(TEN, order="multiset", passes="differ", law=near) if False else case(TEN, order="multiset", passes="differ")
+@case(order="multiset", passes="differ", law=near, limit=30, differs=WHOLE, infeed=expect(law=lambda got: not near(got)))
 def test_small_buffer(lib):
-    return lib.Dataset.range(10).shuffle(3, seed=1)
+    return lib.Dataset.range(30).shuffle(3, seed=1)
+
+
+@case(order="multiset", passes="differ", law=near, limit=30)
+def test_small_buffer_of_a_stream(lib):
+    return lib.Dataset.range(30).filter(lambda x: x >= 0).shuffle(3, seed=1)
 
 
 @case(TEN, order="multiset", passes="differ")
