@@ -26,6 +26,7 @@ _PLACES = {
     "Options": "_options",
     "INFINITE_CARDINALITY": "_dataset",
     "UNKNOWN_CARDINALITY": "_dataset",
+    "AUTOTUNE": "_dataset",
 }
 
 __all__ = sorted(_PLACES)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from infeed import _definition
+from infeed import _arrays
 from infeed._errors import InvalidArgumentError
 from infeed._features import TEXT, encoded, text_of
 
@@ -47,7 +47,7 @@ def _default(i, value):
     what = f"decode_csv: record_defaults[{i}]"
     if value is None:
         raise InvalidArgumentError(f"{what} is None; give a default, or [] where values are required")
-    a, dtype = _definition.as_array([value] if np.isscalar(value) else value, what)
+    a, dtype = _arrays.as_array([value] if np.isscalar(value) else value, what)
     if a.ndim > 1 or a.size > 1:
         raise InvalidArgumentError(f"{what} has the shape {a.shape}; give one value, or none where values are required")
     if dtype not in _DTYPES:

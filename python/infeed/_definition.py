@@ -1,49 +1,135 @@
-"""Definitions: the operations of a dataset as data, for the engine to run.
+"""Definitions: the operations of a dataset as data, and what the engine makes of them.
 
 A `Node` is an operation with its arguments and inputs. It is immutable and can be
-pickled; what holds arrays keeps references to them, and tells the engine where
-they lie in this process when a dataset is opened.
+pickled. It is opened in the engine when something is asked of it that only the
+engine knows; a node on top of others is then one call, as the engine knows the
+others by handle.
 """
 
-import itertools
+import ast
+import json
+import threading
 
 import numpy as np
 
-from infeed import _text
-from infeed._errors import InvalidArgumentError
+from infeed import _native, _text
+from infeed._errors import ForkedProcessError
+from infeed._spec import TensorSpec
 
 
 class Node:
     """One operation: its name and arguments as core/pipeline knows them."""
 
-    __slots__ = ("op", "args", "inputs")
+    def __init__(self, op, args=None, inputs=(), structure=None):
+        self.op, self.args, self.inputs = op, args or {}, tuple(inputs)
+        self._structure = structure
+        self._handle = None
 
-    def __init__(self, op, args, inputs=()):
-        self.op, self.args, self.inputs = op, args, tuple(inputs)
+    @property
+    def structure(self):
+        """How the components of an element are nested: by default as the first input's."""
+        node = self
+        while node._structure is None and type(node).structure is Node.structure:
+            node = node.inputs[0]
+        return node._structure if type(node).structure is Node.structure else node.structure
+
+    def arguments(self):
+        """The arguments as the engine reads them."""
+        return self.args
+
+    def functions(self):
+        """The functions of the operation that may have to be called in Python."""
+        return ()
 
     def document(self):
-        """The definition as the engine reads it."""
-        return {"op": self.op, "args": self.args, "inputs": [n.document() for n in self.inputs]}
+        """The whole definition as the engine reads it."""
+        return {"op": self.op, "args": self.arguments(), "inputs": [n.document() for n in self.inputs]}
 
-    def names(self):
-        """The operations, the source first."""
-        return [name for n in self.inputs for name in n.names()] + [self.op]
+    def nodes(self):
+        """The nodes of the definition, inputs first, each once."""
+        found, stack, seen = [], [(self, False)], set()
+        while stack:
+            node, done = stack.pop()
+            if done:
+                found.append(node)
+            elif id(node) not in seen:
+                seen.add(id(node))
+                stack.append((node, True))
+                stack += [(n, False) for n in reversed(node.inputs)]
+        return found
+
+    def handle(self):
+        """What the engine made of the definition."""
+        _native.check_fork()
+        for node in self.nodes():
+            if node._handle is None or not node._handle.current():
+                node._handle = Handle(node)
+        return self._handle
+
+    @property
+    def specs(self):
+        """The specs of an element's components."""
+        return self.handle().specs
+
+    def first_element(self):
+        """An element as those that the definition makes, for functions to be tried on; None: there is none.
+
+        It is the first one below operations that only change the order.
+        """
+        from infeed._iterator import first_of
+
+        node = self
+        while node.op in _ORDER_ONLY:
+            node = node.inputs[0]
+        return first_of(node)
+
+    def __getstate__(self):
+        return {**self.__dict__, "_handle": None}
+
+
+_ORDER_ONLY = {"shuffle", "repeat", "prefetch", "shard", "take", "cache", "with_options", "assert_cardinality"}
 
 
 class Slices(Node):
-    """The source whose elements are the rows of arrays, which are used in place."""
+    """The sources of arrays: their rows (which are used in place), or themselves as one element."""
 
-    __slots__ = ("structure", "arrays")
+    def __init__(self, op, structure, arrays, dtypes):
+        super().__init__(op, structure=structure)
+        self.arrays, self.dtypes = arrays, dtypes
+        self._packed = None
 
-    def __init__(self, structure, arrays):
-        super().__init__("from_tensor_slices", {})
-        self.structure, self.arrays = structure, arrays
+    def arguments(self):
+        rows = self.op == "from_tensor_slices"
+        if self._packed is None:
+            self._packed = [_text.pack(a) if d.hasobject else a for a, d in zip(self.arrays, self.dtypes)]
+        arrays = [described(p, a.shape[1:] if rows else a.shape, d) for p, a, d in zip(self._packed, self.arrays, self.dtypes)]
+        args = {"structure": self._structure.document(), "arrays": arrays}
+        if rows:
+            args["rows"] = len(self.arrays[0])
+        return args
 
-    def document(self):
-        arrays = [{"dtype": plain(a.dtype).str, "shape": a.shape[1:], "address": a.ctypes.data if a.nbytes else 0,
-                   "bytes": a.nbytes} for a in self.arrays]
-        args = {"rows": len(self.arrays[0]), "structure": self.structure.document(), "arrays": arrays}
-        return {"op": self.op, "args": args, "inputs": []}
+    def __getstate__(self):
+        return {**super().__getstate__(), "_packed": None}
+
+
+def described(array, shape, dtype):
+    """An array for the engine: where it lies, what it is. Text is (bytes, offsets)."""
+    out = {"dtype": code(dtype), "shape": shape}
+    if dtype.hasobject:
+        array, offsets = array
+        out["offsets"] = offsets.ctypes.data
+    return {**out, "address": array.ctypes.data if array.nbytes else 0, "bytes": array.nbytes}
+
+
+def code(dtype):
+    """The engine's name of a dtype (core/spec ParseDType)."""
+    if dtype.hasobject:
+        return "|O"
+    if dtype.kind != "V":
+        return dtype.str
+    if dtype.names:
+        return f"|V{dtype.itemsize}[{dtype.descr!r}]"
+    return f"|V{dtype.itemsize}" + (f"[{dtype.name}]" if not dtype.name.startswith("void") else "")
 
 
 def plain(dtype):
@@ -51,119 +137,68 @@ def plain(dtype):
     return dtype if dtype.kind != "V" else np.dtype(f"V{dtype.itemsize}")
 
 
-def slices(leaves):
-    """The arrays that `from_tensor_slices` slices, from [(path, value), ...], and the dtypes of their elements."""
-    if not leaves:
-        raise InvalidArgumentError("from_tensor_slices: there is no array to slice; give at least one")
-    arrays, dtypes = [], []
-    for path, value in leaves:
-        a, dtype = as_array(value, f"from_tensor_slices: component{path}")
-        if a.ndim == 0:
-            raise InvalidArgumentError(f"from_tensor_slices: component{path} is a single value ({value!r:.60}) and cannot "
-                                       "be sliced; give arrays of at least one dimension")
-        if arrays and len(a) != len(arrays[0]):
-            raise InvalidArgumentError(f"from_tensor_slices: component{path} has {len(a)} rows and component"
-                                       f"{leaves[0][0]} has {len(arrays[0])}; all need the same first dimension")
-        arrays.append(a)
-        dtypes.append(dtype)
-    return arrays, dtypes
+_dtypes = {}
 
 
-def as_array(value, what):
-    """A C-contiguous array of fixed-size values in native byte order, and the dtype of its elements.
+def dtype_of(name):
+    """The dtype that `code` named."""
+    found = _dtypes.get(name)
+    if found is None:
+        kind, _, label = name.partition("[")
+        if name == "|O":
+            found = np.dtype(object)
+        elif name[1] != "V" or not label:
+            found = np.dtype(name)
+        elif label.startswith("["):
+            found = np.dtype(ast.literal_eval(label[:-1]))
+        else:
+            import ml_dtypes
 
-    There is no copy where it is one already. Text has elements of dtype object.
-    """
-    if value is None:
-        raise InvalidArgumentError(f"{what} is None; give an array")
-    try:
-        a, text = _from_python(value) if isinstance(value, (list, range)) else _from_array(value)
-    except (ValueError, TypeError, OverflowError) as e:
-        raise InvalidArgumentError(f"{what} cannot be made an array: {e}") from e
-    if a.dtype.hasobject and not a.ndim:
-        raise InvalidArgumentError(f"{what} is a {type(value).__name__}, which is no array; give an array or a list")
-    if a.dtype.hasobject:
-        raise InvalidArgumentError(f"{what} is an array of Python objects, which cannot be a column; make it one of "
-                                   "numbers, or a list of str or bytes, as a.tolist() is")
-    if not a.dtype.isnative:
-        a = a.astype(a.dtype.newbyteorder("="))
-    a = a if a.flags.c_contiguous else np.ascontiguousarray(a)
-    if a.dtype.kind == "U" and a.ndim:
-        _text.check(a, what)
-    return a, np.dtype(object) if text else a.dtype
+            found = np.dtype(getattr(ml_dtypes, label[:-1]))
+        _dtypes[name] = found
+    return found
 
 
-def _from_array(value):
-    """What NumPy makes of an array, and whether it is text."""
-    _refuse_masks({type(value)})
-    a = _asarray(value)
-    if a.ndim and not hasattr(value, "dtype"):  # another sequence, such as a deque
-        if _is_text(a, _types(list(a.flat)) if a.dtype.hasobject else ()):
-            return _text.column(value), True
-    return a, a.dtype.kind in "SU"
+_opening = threading.RLock()
 
 
-def _from_python(value):
-    """An array of a list, and whether it is text; int32 and float32 where TensorFlow makes them so."""
-    a = _asarray(value)
-    if a.dtype == object and any(isinstance(v, (list, tuple, np.ndarray)) for v in a.flat):  # NumPy before 1.24
-        raise ValueError("what is in it differs in length")
-    types = _types(list(a.flat) if a.dtype.hasobject else value)
-    _refuse_masks(types)
-    if _is_text(a, types):
-        return _text.column(value), True
-    if a.dtype.kind in "fO" and types and all(issubclass(t, (int, np.integer)) for t in types):
-        a = _whole(np.asarray(value, object))  # not the floats that NumPy makes of a mix of int64 and uint64
-    if a.dtype.kind in "iu":
-        narrow = np.iinfo(np.int32)
-        fits = not a.size or (a.min() >= narrow.min and a.max() <= narrow.max)
-        return a.astype(np.int32) if fits else _whole(a), False
-    if a.dtype.kind == "f":
-        first = value
-        while isinstance(first, (list, tuple)) and first:
-            first = first[0]
-        kind = getattr(first, "dtype", None)
-        return a.astype(kind if kind is not None and np.dtype(kind).kind == "f" else np.float32), False
-    return a.astype(np.complex128) if a.dtype.kind == "c" else a, False
+class Handle:
+    """A definition that the engine has opened. It keeps the arrays and functions that the engine uses."""
+
+    def __init__(self, node):
+        with _opening:
+            self.node = node
+            self.inputs = [n._handle for n in node.inputs]
+            self.functions = node.functions()
+            self.decided = [f.decision for f in self.functions]
+            call = _native.Call()
+            call("dataset_open", {"op": node.op, "args": node.arguments(), "inputs": [h.number for h in self.inputs]})
+            self.number = call.struct.handle
+            self.cardinality, self.indexed = call.struct.out[0], bool(call.struct.out[1])
+            self.specs = specs_of(json.loads(call.long()))
+            self.calls = any(h.calls for h in self.inputs) or any(f.calls_python() for f in self.functions)
+
+    def current(self):
+        """False once a function of it, or what is below it, is another than it was."""
+        return self.decided == [f.decision for f in self.functions] and all(
+            h is n._handle for h, n in zip(self.inputs, self.node.inputs))
+
+    def element(self, pass_, index, decode):
+        """Element index of a pass."""
+        call = _native.Call(self.number)
+        call("dataset_at", args=(pass_, index))
+        memory = _native.lease(call.struct.entry, [0])
+        return decode(memory, call.struct.entry.meta_offset)[0]
+
+    def __del__(self):
+        number, self.number = getattr(self, "number", 0), 0
+        if number:
+            try:
+                _native.Call(number)("close")
+            except ForkedProcessError:  # there is nothing to close in a fork
+                pass
 
 
-def _asarray(value):
-    try:
-        return np.asarray(value)
-    except UnicodeDecodeError:  # a mix of str and of bytes that are not ASCII
-        return np.asarray(value, object)
-
-
-def _is_text(a, types):
-    """Whether an array that NumPy made of values of these types was made of text."""
-    return a.dtype.kind in "SU" or a.dtype == object and bool(types) and all(issubclass(t, (str, bytes)) for t in types)
-
-
-def _whole(a):
-    """The ints of an array as int64."""
-    for v in (a.min(), a.max()) if a.size else ():
-        if not -1 << 63 <= int(v) < 1 << 63:
-            raise OverflowError(f"{v} is not an int64")
-    return a.astype(np.int64)
-
-
-def _refuse_masks(types):
-    if any(issubclass(t, np.ma.MaskedArray) for t in types):
-        raise ValueError("it has a mask, which elements cannot have; give a.filled(value), and np.ma.getmaskarray(a) as a "
-                         "component of its own if the mask is needed")
-
-
-def _types(values):
-    """The types of what nested lists and tuples hold; for plain arrays in them, those of the arrays' values."""
-    if isinstance(values, range):
-        return {int}
-    found, level = set(), values
-    while True:
-        here = set(map(type, level))
-        nested = tuple(t for t in here if issubclass(t, (list, tuple)))
-        found |= here.difference(nested, (np.ndarray,))
-        if np.ndarray in here:
-            found |= {v.dtype.type for v in level if type(v) is np.ndarray}
-        if not nested:
-            return found
-        level = list(itertools.chain.from_iterable(v for v in level if isinstance(v, nested)))
+def specs_of(element):
+    """TensorSpecs of the engine's description of elements."""
+    return [TensorSpec([None if d < 0 else d for d in c["shape"]], dtype_of(c["dtype"])) for c in element["components"]]

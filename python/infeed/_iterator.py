@@ -1,13 +1,14 @@
 """Iterators over datasets: one pass, walked once, with a state that says where it is."""
 
 import copy
+import ctypes
 import json
 import struct
 import threading
 
 import numpy as np
 
-from infeed import _native, _options, _text
+from infeed import _function, _native, _options, _text
 from infeed._errors import CancelledError, ForkedProcessError, InvalidArgumentError
 
 _U64 = (1 << 64) - 1
@@ -34,7 +35,7 @@ class Iterator:
 
     def __init__(self, dataset, pass_, shard=None):
         self._dataset, self._pass, self._shard = dataset, pass_, shard
-        self._decode = Decoder(dataset)
+        self._decode = self._jobs = None
         self._ready = []  # elements of the group at hand, the next one last
         self._pop = self._ready.pop
         self._lock = threading.RLock()
@@ -77,6 +78,7 @@ class Iterator:
             except BaseException:
                 # Whatever was under way, such as a group that an interrupt kept from
                 # arriving, is made again by the next call.
+                self._state = self._here()
                 self._abandon()
                 raise
 
@@ -100,16 +102,21 @@ class Iterator:
         """Takes the next entry; StopIteration after the last."""
         if not self._workers:
             self._produce(call)
-        status = self._try(call.address)
-        while status:
-            if status == _native.END:
-                self._over = True
-                raise StopIteration
-            if status < 0:
-                raise self._failure(call, status)
-            if _native.exiting():
-                raise CancelledError("the interpreter is shutting down")
-            status = self._wait(call.address)
+        while True:
+            status = self._try(call.address)
+            while status:
+                if status == _native.END:
+                    self._over = True
+                    raise StopIteration
+                if status < 0:
+                    raise self._failure(call, status)
+                if _native.exiting():
+                    raise CancelledError("the interpreter is shutting down")
+                status = self._wait(call.address)
+            if call.struct.entry.status != _native.JOB:
+                return
+            self._jobs.run(_native.Entry.from_buffer_copy(call.struct.entry))
+            call.struct.entry.slot = 0
 
     def _produce(self, call):
         status = _native.library().infeed_dataset_produce(call.address)
@@ -121,23 +128,40 @@ class Iterator:
         if status in (-CancelledError.kind, -ForkedProcessError.kind):
             return call.error(status)
         cause = _native.Call(call.struct.handle)
-        return cause.error(_native.library().infeed_dataset_error(cause.address))
+        status = _native.library().infeed_dataset_error(cause.address)
+        raised = self._jobs.exceptions.get(cause.struct.out[0]) if self._jobs is not None else None
+        return cause.error(status) if raised is None else raised
 
     def _here(self):
         """The state after what was delivered; None where the engine was not asked for anything yet."""
-        return None if self._state is None else {**self._state, "position": self._end}
+        return None if self._state is None else self._state_at(self._end)
+
+    def _state_at(self, position):
+        """The state before an element that was delivered lately, or the next one."""
+        if self._indexed or self._call is None or position == self._state["position"]:
+            if not self._indexed and position != self._state["position"]:
+                raise InvalidArgumentError(f"state_dict: the state before element {position} is no longer known; the "
+                                           "iterator was closed")
+            return {**self._state, "position": position}
+        call = _native.Call(self._call.struct.handle)
+        call("dataset_state", args=(position,))
+        return json.loads(call.long())
 
     def _open(self, state):
         """Starts the engine on the pass, or where a state says; returns the call that takes from it."""
         if _native.exiting():
             raise CancelledError("the interpreter is shutting down")
-        handle, options = self._dataset._open(), self._dataset.options()
-        self._workers = _options.workers(options, self._dataset._default_workers())
-        call = _native.Call(handle)
+        handle, options = self._dataset._ready(), self._dataset.options()
+        self._decode = Decoder(self._dataset._node.structure, handle.specs)
+        threads = self._dataset._threads() if handle.calls else 0
+        self._workers = max(_options.workers(options, self._dataset._default_workers()), threads, handle.calls)
+        call = _native.Call(handle.number)
         call("dataset_iterate", {"pass": self._pass, "shard": self._shard, "state": state, "workers": self._workers,
-                                 "ram_budget": _options.ram_budget(options)})
+                                 "ram_budget": _options.ram_budget(options), "functions": handle.calls,
+                                 "threads": threads > 0})
         self._may_lend = call.struct.out[1]
-        self._state = json.loads(call.text())
+        self._state, self._indexed = json.loads(call.long()), handle.indexed
+        self._jobs = _function.Jobs(call.struct.out[0] & _U64, call.struct.out[2] & _U64, threads) if handle.calls else None
         self._pass, self._end = self._state["pass"], self._state["position"]
         opened = self._call = _native.Call(call.struct.out[0] & _U64)
         library = _native.library()
@@ -163,15 +187,13 @@ class Iterator:
         with self._lock:
             if self._state is None:
                 self._open(None)
-            state = copy.deepcopy(self._state)
             position = self._end - len(self._ready)
             if at is not None:
                 delivered = position - self._start
                 if isinstance(at, bool) or not hasattr(at, "__index__") or not 0 <= at <= delivered:
                     raise InvalidArgumentError(f"state_dict: at is {at!r}; {delivered} elements were delivered")
                 position = self._start + int(at)
-            state["position"] = position
-            return state
+            return copy.deepcopy(self._state_at(position))
 
     def load_state_dict(self, state):
         """Goes to where a state was saved, in the pass it was saved in.
@@ -237,18 +259,16 @@ def _close(call):
 
 
 class Decoder:
-    """Makes elements of the memory of a group (see core/pipeline/group.go)."""
+    """Makes elements of the memory of a group (see core/pipeline/group.go). For one thread at a time."""
 
-    def __init__(self, dataset):
-        structure, plan, at = dataset._structure, [], 1
-        for spec, dtype in zip(dataset._specs, dataset._dtypes):
+    def __init__(self, structure, specs):
+        plan, at = [], 1
+        for spec in specs:
             end = at + 1 + len(spec.shape)
-            plan.append((dtype, at, end))  # where in the description offset and dimensions are
+            plan.append((spec.dtype, at, end))  # where in the description offset and dimensions are
             at = end
         self._plan = plan
-        self._text = [_text.decoder(d) if s.dtype.hasobject else None for s, d in zip(dataset._specs, dataset._dtypes)]
-        if not any(self._text):
-            self._text = None
+        self._text = _text.Maker() if any(s.dtype.hasobject for s in specs) else None
         self._read = struct.Struct(f"<{at}q").unpack_from
         self._single = structure.kind == "leaf"
         self._pack = None if self._single or structure.is_flat_tuple() else structure.packer()
@@ -257,13 +277,45 @@ class Decoder:
         """The elements in memory, as a list. private: each with memory of its own."""
         numbers = self._read(memory, meta_offset)
         count = numbers[0]
-        columns = [np.ndarray((count, *numbers[at + 1:end]), dtype, memory, numbers[at])
-                   for dtype, at, end in self._plan]
-        if self._text:
-            columns = [decode(c) if decode else c for decode, c in zip(self._text, columns)]
+        if self._text is None:
+            columns = [np.ndarray((count, *numbers[at + 1:end]), dtype, memory, numbers[at])
+                       for dtype, at, end in self._plan]
+        else:
+            columns = self._with_text(memory, numbers, count)
         if private:  # single values are copies already, but for structured ones
             columns = [[v.copy() for v in c] if c.ndim > 1 or c.dtype.kind == "V" else c for c in columns]
         if self._single:
             return list(columns[0])
         elements = [tuple([c[0] for c in columns])] if count == 1 else list(zip(*columns))
+        if not columns:
+            elements = [()] * count
         return elements if self._pack is None else list(map(self._pack, elements))
+
+    def _with_text(self, memory, numbers, count):
+        base = ctypes.addressof(memory)
+        return [self._text(base + numbers[at], (count, *numbers[at + 1:end])) if dtype.hasobject else
+                np.ndarray((count, *numbers[at + 1:end]), dtype, memory, numbers[at])
+                for dtype, at, end in self._plan]
+
+
+def first_of(node):
+    """The first element that a definition makes; None: there is none, or it fails."""
+    handle = node.handle()
+    jobs, call = None, _native.Call(handle.number)
+    call("dataset_iterate", {"pass": 0, "workers": 1, "functions": handle.calls})
+    call.struct.handle = call.struct.out[0] & _U64
+    try:
+        if handle.calls:
+            jobs = _function.Jobs(call.struct.handle, 0, 0)
+        while True:
+            status = _native.library().infeed_next(call.address)
+            entry = call.struct.entry
+            if status == 0 and entry.status == _native.JOB:
+                jobs.run(_native.Entry.from_buffer_copy(entry))
+            elif status == 0:
+                memory = _native.lease(entry, [0])
+                return Decoder(node.structure, handle.specs)(memory, entry.meta_offset, True)[0]
+            elif status not in (_native.TIMEOUT, _native.INTERRUPTED):
+                return None
+    finally:
+        call("close")

@@ -22,6 +22,7 @@ TIMEOUT = 1
 INTERRUPTED = 2
 END = 3
 RAISED = 4
+JOB = 5
 
 PATH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "libinfeed.so")
 
@@ -79,6 +80,16 @@ class Call:
 
     def text(self):
         return ctypes.string_at(self.address + CallStruct.text.offset, self.struct.text_bytes).decode(errors="replace")
+
+    def long(self):
+        """The long result of a call: its text, or what is in the slot that it lent."""
+        entry = self.struct.entry
+        if not entry.slot:
+            return self.text()
+        try:
+            return ctypes.string_at(entry.address, entry.bytes).decode()
+        finally:
+            library().release(entry.slot)
 
     def error(self, status):
         return _errors.from_status(status, self.text())

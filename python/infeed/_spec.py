@@ -88,6 +88,12 @@ class Structure:
         """How many components there are."""
         return 1 if self.kind == "leaf" else sum(item.leaves() for item in self.items)
 
+    def replaced(self, structures):
+        """This structure with the next of `structures`, an iterator, in the place of each leaf."""
+        if self.kind == "leaf":
+            return next(structures)
+        return Structure(self.kind, self.keys, self.order, tuple(item.replaced(structures) for item in self.items), self.example)
+
     def is_flat_tuple(self):
         """Whether an element is the tuple of its components."""
         return self.kind == "tuple" and all(item.kind == "leaf" for item in self.items)

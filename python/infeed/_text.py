@@ -1,31 +1,21 @@
-"""Text in columns of a fixed size: how it gets in without loss, and comes out as bytes.
+"""Text: how columns of str and bytes get into the engine, and come out as bytes.
 
-NumPy's own text types fill values up with NULs, and drop all NULs at the end of a
-value that is read. Where a value ends in NUL, the column holds each value with a
-byte after its end instead, as a dtype V that NumPy leaves alone.
+In the engine a column of text is its strings one after the other, as UTF-8 where they
+were str, and int64 numbers that say where each begins and ends.
 """
+
+import ctypes
 
 import numpy as np
 
+from infeed import _native
 from infeed._errors import InvalidArgumentError
 
-_END = b"\1"
 _AT_ONCE = 1 << 20  # code points checked at a time, to use little memory
 
 
-def column(values):
-    """An array of a nested list of str and bytes that holds exactly these. Raises ValueError for others."""
-    objects = np.asarray(values, object)
-    texts = [_as_utf8(v) for v in objects.flat]
-    if any(t.endswith(b"\0") for t in texts):
-        ended = np.array([t + _END for t in texts])
-        a = ended.view(f"V{ended.itemsize}")
-    else:
-        a = np.array(texts, "S")
-    return a.reshape(objects.shape)
-
-
-def _as_utf8(value):
+def as_bytes(value):
+    """A str or bytes as bytes; ValueError for others and for what UTF-8 cannot hold."""
     if isinstance(value, bytes):
         return bytes(value)
     if not isinstance(value, str):
@@ -37,6 +27,35 @@ def _as_utf8(value):
                          "s.encode('utf-8', 'surrogateescape')") from None
 
 
+def objects(values):
+    """An array of bytes objects, of an array of text or a nested list of str and bytes."""
+    a = values if isinstance(values, np.ndarray) else np.asarray(values, object)
+    if a.dtype.kind == "U":
+        a = np.char.encode(a, "utf-8")
+    if a.dtype.kind == "S":
+        return a.astype(object)
+    out = np.empty(a.shape, object)
+    out.reshape(-1)[:] = [as_bytes(v) for v in a.flat]
+    return out
+
+
+def pack(a):
+    """A contiguous array of text as (uint8 bytes, int64 offsets), as the engine reads it."""
+    if a.dtype.kind == "U":
+        a = np.char.encode(a, "utf-8")
+    if a.dtype.kind == "S" and a.itemsize:
+        lengths = np.char.str_len(a).reshape(-1)
+        rows = np.ascontiguousarray(a).reshape(-1).view(np.uint8).reshape(-1, a.itemsize)
+        data = rows[np.arange(a.itemsize) < lengths[:, None]]
+    else:
+        values = [b""] * a.size if a.dtype.kind == "S" else [as_bytes(v) for v in a.flat]
+        lengths = np.fromiter(map(len, values), np.int64, len(values))
+        data = np.frombuffer(b"".join(values), np.uint8)
+    offsets = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return data, offsets
+
+
 def check(a, what):
     """Raises InvalidArgumentError for text in a contiguous array of dtype U that UTF-8 cannot hold."""
     if not a.nbytes:
@@ -46,30 +65,27 @@ def check(a, what):
         part = points[start:start + _AT_ONCE]
         bad = (part & 0xFFFFF800 == 0xD800) | (part > 0x10FFFF)
         if bad.any():
-            row = (start + int(bad.argmax())) // (len(points) // len(a))
+            row = (start + int(bad.argmax())) // max(len(points) // max(len(a) if a.ndim else 1, 1), 1)
             raise InvalidArgumentError(f"{what} has text in row {row} that UTF-8 cannot hold, such as a lone surrogate; "
                                        "give bytes, such as np.char.encode(a, 'utf-8', 'surrogateescape')")
 
 
-def decoder(dtype):
-    """The function that makes an array of bytes objects of a column of text of this dtype."""
-    return {"S": _of_bytes, "U": _of_str, "V": _of_ended}[dtype.kind]
+class Maker:
+    """Makes arrays of bytes objects of columns of text in the engine's memory. For one thread at a time."""
 
+    def __init__(self):
+        self._call = _native.Call()
+        api = ctypes.pythonapi
+        for i, f in ((2, api.PyBytes_FromStringAndSize), (3, api.Py_DecRef)):
+            self._call.struct.arg[i] = ctypes.cast(f, ctypes.c_void_p).value
 
-def _of_bytes(a):
-    return a.astype(object)
-
-
-def _of_str(a):
-    try:
-        return np.char.encode(a, "utf-8").astype(object)
-    except ValueError as e:
-        raise InvalidArgumentError(f"text that was written into the array later cannot be given as UTF-8: {e}") from e
-
-
-def _of_ended(a):
-    out = a.view(f"S{a.itemsize}").astype(object)
-    flat = out.reshape(-1)
-    for i, value in enumerate(flat):
-        flat[i] = value[:-1]
-    return out
+    def __call__(self, address, shape):
+        """The array of a shape whose column begins at an address."""
+        out = np.empty(shape, object)
+        if out.size:
+            s = self._call.struct
+            s.arg[0], s.arg[1], s.data = address, out.size, out.ctypes.data
+            status = _native.library().quick_texts(self._call.address)
+            if status < 0:
+                raise self._call.error(status)
+        return out

@@ -1,0 +1,33 @@
+"""Arguments of datasets: numbers as the engine takes them."""
+
+import numpy as np
+
+from infeed._errors import InvalidArgumentError
+
+U64 = (1 << 64) - 1
+
+
+def integer(op, name, value, most=U64 >> 1):
+    """An int argument; floats and bools are refused as they hide mistakes."""
+    if isinstance(value, (bool, np.bool_)) or not hasattr(value, "__index__"):
+        raise InvalidArgumentError(f"{op}: {name} is {value!r}; an int is needed")
+    if not -1 << 63 <= (number := value.__index__()) <= most:
+        limit = f"at most {most}" if number > most else f"at least {-1 << 63}"
+        raise InvalidArgumentError(f"{op}: {name} is {shown(number)}; it must be {limit}")
+    return number
+
+
+def shown(number):
+    """An int for a message; Python refuses to write out those of thousands of digits."""
+    return str(number) if number.bit_length() < 512 else f"an int of {number.bit_length()} bits"
+
+
+def shard(op, shard):
+    try:
+        n, i = shard
+    except (TypeError, ValueError):
+        raise InvalidArgumentError(f"{op} is {shard!r}; (how many readers, which of them) is needed") from None
+    n, i = integer(op, "num_shards", n), integer(op, "index", i)
+    if n < 1 or not 0 <= i < n:
+        raise InvalidArgumentError(f"{op}: index {i} of num_shards {n}; 0 <= index < num_shards is needed")
+    return n, i
