@@ -1,6 +1,8 @@
 package record
 
 import (
+	"encoding/binary"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -116,4 +118,12 @@ func TestParsePolicy(t *testing.T) {
 	}
 	_, err := ParsePolicy("ignore")
 	require.Equal(t, errs.InvalidArgument, errs.KindOf(err))
+}
+
+func TestChecksumsOfLengths(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range 1000 {
+		length := r.Uint64() >> (i % 64)
+		require.Equal(t, masked(binary.LittleEndian.AppendUint64(nil, length)), maskedLength(length))
+	}
 }

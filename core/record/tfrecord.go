@@ -22,9 +22,27 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // masked returns the checksum of b as it is stored: turned and shifted, so that
 // data which holds checksums has no special ones.
-func masked(b []byte) uint32 {
-	c := crc32.Checksum(b, castagnoli)
-	return (c>>15 | c<<17) + 0xa282ead8
+func masked(b []byte) uint32 { return mask(crc32.Checksum(b, castagnoli)) }
+
+func mask(c uint32) uint32 { return (c>>15 | c<<17) + 0xa282ead8 }
+
+// eight has, for each byte of eight, what it adds to their checksum.
+var eight = func() (t [8][256]uint32) {
+	t[7] = *castagnoli
+	for k := 6; k >= 0; k-- {
+		for i, c := range t[k+1] {
+			t[k][i] = castagnoli[byte(c)] ^ c>>8
+		}
+	}
+	return t
+}()
+
+// maskedLength is masked for the eight bytes of a length. It is needed for each record,
+// and a general checksum costs three times as much to begin and to end.
+func maskedLength(length uint64) uint32 {
+	x := length ^ 0xffffffff
+	return mask(^(eight[0][byte(x)] ^ eight[1][byte(x>>8)] ^ eight[2][byte(x>>16)] ^ eight[3][byte(x>>24)] ^
+		eight[4][byte(x>>32)] ^ eight[5][byte(x>>40)] ^ eight[6][byte(x>>48)] ^ eight[7][x>>56]))
 }
 
 func le32(b []byte) uint32 { return binary.LittleEndian.Uint32(b) }
@@ -67,7 +85,7 @@ func head(w *window) (length uint64, need int64, whole bool, bad *fault) {
 		return 0, 0, false, nil
 	}
 	length = binary.LittleEndian.Uint64(h)
-	if masked(h[:8]) != le32(h[8:]) {
+	if maskedLength(length) != le32(h[8:]) {
 		if w.offset() == 0 {
 			need, bad = strange(w)
 			return 0, need, false, bad
