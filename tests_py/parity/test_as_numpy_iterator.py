@@ -58,3 +58,18 @@ def test_after_the_end(lib):
 @case([False], infeed=expect([True]), differs="Arrays may be written")
 def test_elements_may_be_written(lib):
     return next(lib.Dataset.range(2).batch(2).as_numpy_iterator()).flags.writeable
+
+
+@case([(0, 1, -1, 3)], infeed=expect([(0, 1, -1, -1, -1)]), differs="An error ends the iteration")
+def test_after_an_error(lib):
+    """Asked again after an error (-1 here): tf.data goes on behind it, an iterator of infeed stays where it is."""
+    fallible = lib.Dataset.from_tensor_slices(["0", "1", "x", "3"]).map(lambda s: lib.io.decode_csv(s, [[0]])[0])
+    iterator, got = fallible.as_numpy_iterator(), []
+    for _ in range(5):
+        try:
+            got.append(int(next(iterator)))
+        except StopIteration:
+            break
+        except Exception:
+            got.append(-1)
+    return tuple(got)

@@ -1,7 +1,8 @@
 """io.parse_single_example."""
 
-from cases import case
+from cases import case, expect
 from files import example, floats, integers, texts
+from outcomes import Spec
 
 PROTOS = [example(i=integers(7), f=floats(0.5, 1.5), v=integers(1, 2)), example(i=integers(-1), f=floats(2.5, 3.5))]
 
@@ -20,7 +21,9 @@ def test_default_value(lib):
     return parsed(lib, lambda lib: {"n": lib.io.FixedLenFeature([], lib.int64, 5)})
 
 
-@case([{"v": {"indices": [[0], [1]], "values": [1, 2], "shape": [2]}}, {"v": {"indices": [], "values": [], "shape": [0]}}])
+@case([{"v": {"indices": [[0], [1]], "values": [1, 2], "shape": [2]}}, {"v": {"indices": [], "values": [], "shape": [0]}}],
+      infeed=expect([{"v": [1, 2]}, {"v": []}], spec={"v": Spec("Tensor", (None,), "int64")}),
+      differs="A VarLenFeature of a single example is a vector")
 def test_var_len_feature(lib):
     return parsed(lib, lambda lib: {"v": lib.io.VarLenFeature(lib.int64)})
 
