@@ -36,12 +36,19 @@ type part struct {
 	built  dataset.Definition // with its height
 	height int
 	made   Op
-	pieces [][]byte // of the arguments; value holes[i] is between pieces i and i+1
-	holes  []int
+	pieces [][]byte // of the arguments; hole i is between pieces i and i+1
+	holes  []hole
 	// seed is that of an operation with values; drawn says that the user gave none.
 	seed   *uint64
 	drawn  bool
 	inputs []*part
+}
+
+// hole is where a value goes into arguments: as an argument, or as the attributes of a
+// constant of a program.
+type hole struct {
+	value    int
+	constant bool
 }
 
 // valuesSource is the arguments of slices_of_values and tensors_of_values.
@@ -215,20 +222,17 @@ func (p *part) cut(args json.RawMessage) error {
 // cutter writes JSON in pieces.
 type cutter struct {
 	pieces [][]byte
-	holes  []int
+	holes  []hole
 	now    []byte
 }
 
 func (c *cutter) write(tree any) error {
 	switch t := tree.(type) {
 	case map[string]any:
-		if k, ok := t["$value"].(json.Number); ok && len(t) == 1 {
-			n, err := k.Int64()
-			if err != nil || n < 0 || n > 1<<20 {
-				return errs.New(errs.InvalidArgument, "definition", "value %s", k)
+		for name, value := range t {
+			if k, ok := value.(json.Number); ok && len(t) == 1 && (name == "$value" || name == "$const") {
+				return c.hole(k, name == "$const")
 			}
-			c.pieces, c.holes, c.now = append(c.pieces, c.now), append(c.holes, int(n)), nil
-			return nil
 		}
 		return c.object(t)
 	case []any:
@@ -247,6 +251,15 @@ func (c *cutter) write(tree any) error {
 	b, err := json.Marshal(tree)
 	c.now = append(c.now, b...)
 	return err
+}
+
+func (c *cutter) hole(k json.Number, constant bool) error {
+	n, err := k.Int64()
+	if err != nil || n < 0 || n > 1<<20 {
+		return errs.New(errs.InvalidArgument, "definition", "value %s", k)
+	}
+	c.pieces, c.holes, c.now = append(c.pieces, c.now), append(c.holes, hole{int(n), constant}), nil
+	return nil
 }
 
 // object writes an object. Templates in it have values of their own.
@@ -332,7 +345,7 @@ func (p *part) filled(v values) (Op, error) {
 			break
 		}
 		var err error
-		if args, err = v.append(args, p.holes[i]); err != nil {
+		if args, err = v.fill(args, p.holes[i]); err != nil {
 			return nil, err
 		}
 	}

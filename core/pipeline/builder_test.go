@@ -36,7 +36,11 @@ func on(op, args string, inputs ...string) string {
 }
 
 func returning(template, program, spec string) string {
-	return fmt.Sprintf(`"function": {"name": "f", "template": %s, "program": %s, "spec": %s}`, template, program, spec)
+	return fmt.Sprintf(`"map_func": {"name": "f", "template": %s, "program": %s, "spec": %s}`, template, program, spec)
+}
+
+func reducing(template, program, spec string) string {
+	return strings.Replace(returning(template, program, spec), "map_func", "reduce_func", 1)
 }
 
 func parse(t *testing.T, text string) *Dataset {
@@ -83,15 +87,16 @@ func TestTemplates(t *testing.T) {
 		"a value":                   {on("flat_map", returning(rangeTo(`{"$value": 0}`), itself, int64Spec), rangeTo("3")), []string{"[0]", "[0]", "[1]"}},
 		"a program":                 {on("flat_map", returning(rangeTo(`{"$value": 0}`), plusOne, int64Spec), rangeTo("2")), []string{"[0]", "[0]", "[1]"}},
 		"operations on it":          {on("flat_map", returning(on("repeat", `"count": {"$value": 0}`, rangeTo("1")), itself, int64Spec), rangeTo("3")), []string{"[0]", "[0]", "[0]"}},
+		"a program inside":          {on("flat_map", returning(on("map", `"map_func": {"name": "g", "program": {"nodes": [{"op": "const", "attrs": {"$const": 0}}, {"op": "add", "in": [0, 1]}], "outputs": [2], "structure": null}}`, rangeTo("2")), plusOne, int64Spec), rangeTo("2")), []string{"[1]", "[2]", "[2]", "[3]"}},
 		"one element":               {on("flat_map", returning(on("tensors_of_values", ofValues), plusOne, int64Spec), rangeTo("2")), []string{"[1]", "[2]"}},
 		"its rows":                  {on("flat_map", returning(on("slices_of_values", ofValues), itself, int64Spec), on("batch", `"batch_size": 2, "drop_remainder": false`, rangeTo("3"))), []string{"[0]", "[1]", "[2]"}},
 		"a path":                    {on("flat_map", returning(on("TextLineDataset", `"filenames": [{"$value": 0}], `+lines), itself, textSpec), paths), []string{"a", "b", "c"}},
 		"paths":                     {on("flat_map", returning(on("TextLineDataset", `"filenames": {"$value": 0}, `+lines), itself, textSpec), on("batch", `"batch_size": 2, "drop_remainder": false`, paths)), []string{"a", "b", "c"}},
 		"in turn":                   {on("interleave", returning(on("TextLineDataset", `"filenames": [{"$value": 0}], `+lines), itself, textSpec)+`, "cycle_length": 2, "block_length": 1, "num_parallel_calls": -1`, paths), []string{"a", "b", "c"}},
 		"in one another":            {on("flat_map", returning(on("flat_map", returning(rangeTo(`{"$value": 0}`), itself, int64Spec), rangeTo(`{"$value": 0}`)), itself, int64Spec), rangeTo("4")), []string{"[0]", "[0]", "[0]", "[1]"}},
-		"groups":                    {on("group_by_window", `"key": {"name": "k", "program": `+remainder+`}, "window_size": 3, `+returning(on("batch", `"batch_size": 9, "drop_remainder": false`, on("input", `"index": 0`)), "null", batchSpec), rangeTo("7")), []string{"[0 3 6]", "[1 4]", "[2 5]"}},
-		"groups and their keys":     {on("group_by_window", `"key": {"name": "k", "program": `+remainder+`}, "window_size_of": {"name": "w", "program": `+plusOne+`}, `+returning(on("tensors_of_values", ofValues), itself, int64Spec), rangeTo("6")), []string{"[0]", "[0]", "[1]", "[2]"}},
-		"buckets":                   {on("bucket_by_sequence_length", `"element_length": {"name": "n", "program": `+itself+`}, "bucket_boundaries": [2], "bucket_batch_sizes": [2, 3]`, rangeTo("6")), []string{"[0 1]", "[2 3 4]", "[5]"}},
+		"groups":                    {on("group_by_window", `"key_func": {"name": "k", "program": `+remainder+`}, "window_size": 3, `+reducing(on("batch", `"batch_size": 9, "drop_remainder": false`, on("input", `"index": 0`)), "null", batchSpec), rangeTo("7")), []string{"[0 3 6]", "[1 4]", "[2 5]"}},
+		"groups and their keys":     {on("group_by_window", `"key_func": {"name": "k", "program": `+remainder+`}, "window_size_func": {"name": "w", "program": `+plusOne+`}, `+reducing(on("tensors_of_values", ofValues), itself, int64Spec), rangeTo("6")), []string{"[0]", "[0]", "[1]", "[2]"}},
+		"buckets":                   {on("bucket_by_sequence_length", `"element_length_func": {"name": "n", "program": `+itself+`}, "bucket_boundaries": [2], "bucket_batch_sizes": [2, 3]`, rangeTo("6")), []string{"[0 1]", "[2 3 4]", "[5]"}},
 		"a value that is none":      {on("flat_map", returning(on("shard", `"num_shards": {"$value": 0}, "index": 0`, rangeTo("4")), itself, int64Spec), rangeTo("3")), []string{"error: shard: index 0 of num_shards 0; 0 <= index < num_shards is needed", "[0]", "[1]", "[2]", "[3]", "[0]", "[2]"}},
 		"rows of what has none":     {on("flat_map", returning(on("slices_of_values", ofValues), itself, int64Spec), rangeTo("1")), []string{"error: from_tensor_slices: a single value of int64 cannot be sliced; give arrays of at least one dimension"}},
 		"elements of another dtype": {on("flat_map", returning(rangeTo("2"), "null", textSpec), rangeTo("1")), []string{"error: flat_map: the function gave a dataset of int64[] for this element; all of its datasets must have elements like those of the first, object[]"}},
@@ -153,7 +158,7 @@ func (f *fakeCaller) Call(_ *dataset.Scope, _ int64, in block.Block, dst dataset
 }
 
 func TestFunctionsOfPythonReturnDefinitions(t *testing.T) {
-	d := parse(t, on("flat_map", `"function": {"name": "f", "call": 4, "spec": `+int64Spec+`}`, rangeTo("4")))
+	d := parse(t, on("flat_map", `"map_func": {"name": "f", "call": 4, "spec": `+int64Spec+`}`, rangeTo("4")))
 	s := datasettest.Scope(0)
 	defer s.Close()
 	s.Caller = &fakeCaller{}

@@ -17,6 +17,37 @@ import (
 // values is what a template's values are for one element: the columns of a row.
 type values struct{ row block.Block }
 
+// fill writes what goes into a hole, as JSON.
+func (v values) fill(out []byte, h hole) ([]byte, error) {
+	if h.constant {
+		return v.constant(out, h.value)
+	}
+	return v.append(out, h.value)
+}
+
+// constant writes the attributes of a constant of a program.
+func (v values) constant(out []byte, k int) ([]byte, error) {
+	if err := v.has(k); err != nil {
+		return nil, err
+	}
+	c, column := v.row.Shapes.Components[k], v.row.Columns[k]
+	var a struct {
+		DType string   `json:"dtype"`
+		Shape []int64  `json:"shape"`
+		Data  []byte   `json:"data,omitempty"`
+		Texts [][]byte `json:"texts,omitempty"`
+	}
+	a.DType, a.Shape, a.Data = c.DType.Code(), append([]int64{}, c.Shape...), column.Data
+	if t := column.Text; t != nil {
+		a.Data = nil
+		for i := range t.Len() {
+			a.Texts = append(a.Texts, t.At(i))
+		}
+	}
+	text, err := json.Marshal(a)
+	return append(out, text...), err
+}
+
 // append writes value k as JSON.
 func (v values) append(out []byte, k int) ([]byte, error) {
 	if err := v.has(k); err != nil {
