@@ -27,6 +27,10 @@ _PLACES = {
     "INFINITE_CARDINALITY": "_dataset",
     "UNKNOWN_CARDINALITY": "_dataset",
     "AUTOTUNE": "_dataset",
+    "TFRecordDataset": "_files",
+    "TextLineDataset": "_files",
+    "FixedLengthRecordDataset": "_files",
+    "CsvDataset": "_files",
 }
 
 __all__ = sorted(_PLACES)
