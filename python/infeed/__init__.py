@@ -33,12 +33,17 @@ _PLACES = {
     "CsvDataset": "_files",
 }
 
-__all__ = sorted(_PLACES)
+# Modules that come with infeed when they are asked for.
+_MODULES = ("io", "random")
+
+__all__ = sorted([*_PLACES, *_MODULES])
 
 
 def __getattr__(name):
     import importlib
 
+    if name in _MODULES:
+        return importlib.import_module("." + name, __name__)
     if name not in _PLACES:
         raise AttributeError(f"module 'infeed' has no attribute {name!r}")
     value = getattr(importlib.import_module("." + _PLACES[name], __name__), name)
@@ -47,4 +52,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted(set(globals()) | set(_PLACES))
+    return sorted(set(globals()) | set(__all__))
