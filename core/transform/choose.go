@@ -154,13 +154,7 @@ type directedIterator struct {
 	choices selector
 	draw    int64 // number of the next choice
 	lanes   []*directedLane
-	order   []pick
-}
-
-// pick is a row of an input.
-type pick struct {
-	lane *directedLane
-	row  int64
+	order   []pickedRow
 }
 
 func (it *directedIterator) Token() *dataset.Token {
@@ -226,10 +220,10 @@ func (it *directedIterator) follow(choices []int64) (int64, error) {
 			return it.stop(k, io.EOF)
 		case l.ended:
 			continue
-		case len(it.order) > 0 && !l.rows.Shapes.Same(it.order[0].lane.rows.Shapes):
+		case len(it.order) > 0 && !l.rows.Shapes.Same(it.order[0].block.Shapes):
 			return int64(k), nil
 		}
-		it.order = append(it.order, pick{l, l.used})
+		it.order = append(it.order, pickedRow{&l.rows, l.used})
 		l.used++
 	}
 	return int64(len(choices)), nil
@@ -275,22 +269,10 @@ func (it *directedIterator) pass(draws int64) {
 
 // make makes the rows in their order.
 func (it *directedIterator) make(dst dataset.Sink) error {
-	shapes := it.order[0].lane.rows.Shapes
-	out, err := dst.Block(shapes, int64(len(it.order)))
+	out, err := dst.Block(it.order[0].block.Shapes, int64(len(it.order)))
 	if err != nil {
 		return err
 	}
-	for i := range out.Columns {
-		c, data := out.Columns[i], out.Columns[i].Data
-		n := shapes.Components[i].Count()
-		for _, p := range it.order {
-			src := p.lane.rows.Columns[i]
-			if c.Text != nil {
-				c.Text.AppendRange(src.Text, int(p.row*n), int((p.row+1)*n))
-			} else {
-				data = data[copy(data, src.Data[p.row*c.RowBytes:(p.row+1)*c.RowBytes]):]
-			}
-		}
-	}
+	copyRows(out, it.order)
 	return nil
 }
