@@ -250,11 +250,12 @@ func (m *machine) quickText(to *place, p, row int) int {
 // put writes a text.
 func (p *place) put(row int, text []byte) {
 	end := p.used + len(text)
-	if end > len(p.texts) {
-		p.texts = slices.Grow(p.texts[:p.used], len(text))
+	if end <= len(p.texts) {
+		copy(p.texts[p.used:end], text)
+	} else {
+		p.texts = append(p.texts[:p.used], text...)
 		p.texts = p.texts[:cap(p.texts)]
 	}
-	copy(p.texts[p.used:end], text)
 	p.starts[row], p.ends[row] = int64(p.used), int64(end)
 	p.used = end
 }

@@ -66,9 +66,6 @@ func rowEnd(chunk []byte, from, to int) int {
 	if i < from {
 		return -1
 	}
-	if chunk[i] == '\r' && i+1 < len(chunk) && chunk[i+1] == '\n' {
-		i++
-	}
 	return i + 1
 }
 
