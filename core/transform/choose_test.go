@@ -34,7 +34,7 @@ func floats(n int64, f func(i int64) []float64) dataset.Definition {
 func TestChooseFromDatasetsKeepsToTheContracts(t *testing.T) {
 	choices := list(0, 1, 2, 0, 0, 1, 2, 2, 1, 0, 0, 0, 0, 0, 0, 3, 0, 0, 1, -1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 1, 2)
 	for _, stop := range []bool{false, true} {
-		checkOn(t, func(in dataset.Definition) dataset.Definition {
+		checkOnSome(t, func(in dataset.Definition) dataset.Definition {
 			return must(ChooseFromDatasets(choices, stop, in, in, stream(in)))
 		})
 	}
@@ -44,7 +44,7 @@ func TestChooseFromDatasetsKeepsToTheContracts(t *testing.T) {
 		}
 		return []value{number(i % 2)}, nil
 	}}
-	checkOn(t, func(in dataset.Definition) dataset.Definition {
+	checkOnSome(t, func(in dataset.Definition) dataset.Definition {
 		return must(ChooseFromDatasets(stream(torn), false, in, in))
 	})
 }

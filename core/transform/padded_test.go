@@ -93,7 +93,7 @@ func errorOf(e datasettest.Element) error {
 
 func TestRaggedBatch(t *testing.T) {
 	d := must(RaggedBatch(grids(7), 3, false, 8))
-	require.Equal(t, "(RaggedBatch(values=int64[-1], shapes=int64[-1 2]), RaggedBatch(values=object[-1], shapes=int64[-1 1]), int64[-1])", d.Spec().String())
+	require.Equal(t, "(:ragged(values=int64[-1], shapes=int64[-1 2]), :ragged(values=object[-1], shapes=int64[-1 1]), int64[-1])", d.Spec().String())
 	e := datasettest.ReadAll(t, d, dataset.PassKey(0), 1)[0]
 	require.Equal(t, "[8], [3 2], [1], [3 1], [3]", e.Shapes)
 	require.Equal(t, []int64{1, 2, 1, 2, 3, 4, 5, 6}, e.Int64s())

@@ -10,10 +10,11 @@ import (
 )
 
 // RaggedName is the name of the named tuple that a component of differing shapes
-// becomes in a ragged batch. It has two fields: "values", all values of all elements
-// one after the other, and "shapes", a row with the shape of each element. Whoever
-// delivers a batch makes one array an element of it.
-const RaggedName = "RaggedBatch"
+// becomes in a ragged batch; no type of Python can have it. It has two fields:
+// "values", all values of all elements one after the other, and "shapes", a row with
+// the shape of each element. Whoever delivers a batch makes one array an element of
+// it.
+const RaggedName = ":ragged"
 
 // RaggedBatch stacks size consecutive elements into one. Components of differing
 // shapes become a named tuple, see [RaggedName]; their shapes are integers of

@@ -1,0 +1,227 @@
+package transform
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"math"
+
+	"infeed/core/block"
+	"infeed/core/dataset"
+	"infeed/core/errs"
+	"infeed/core/rng"
+	"infeed/core/spec"
+)
+
+// DatasetName is the name of the named tuple that a component becomes whose values
+// are datasets; no type of Python can have it. Its only key is the description of
+// their elements, as spec.Component writes it in JSON, and its only field a string
+// that [DatasetOf] reads. So elements that have datasets are elements like others.
+const DatasetName = ":dataset"
+
+// WindowOptions says what the windows of Window are.
+type WindowOptions struct {
+	// Size is how many elements a window has, Shift how many elements after the start
+	// of one the next one starts, and Stride how far its elements are from one another.
+	Size, Shift, Stride int64
+	// DropRemainder leaves out windows that have fewer elements.
+	DropRemainder bool
+}
+
+// span is over how many elements a window reaches.
+func (o WindowOptions) span() int64 { return (o.Size-1)*o.Stride + 1 }
+
+// of returns the numbers of the elements of window k among n, or fewer than Size.
+func (o WindowOptions) of(to []int64, k, n int64) []int64 {
+	for i := range o.Size {
+		x := k*o.Shift + i*o.Stride
+		if x >= n {
+			break
+		}
+		to = append(to, x)
+	}
+	return to
+}
+
+// windows returns how many there are over n elements.
+func (o WindowOptions) windows(n int64) int64 {
+	if n < 0 {
+		return n
+	}
+	if o.DropRemainder {
+		n -= o.span() - 1
+	}
+	if n <= 0 {
+		return 0
+	}
+	return (n-1)/o.Shift + 1
+}
+
+type windows struct {
+	in   dataset.Definition
+	o    WindowOptions
+	spec *spec.Element
+}
+
+type indexedWindows struct {
+	windows
+	in dataset.Indexed
+}
+
+// Window returns elements whose components are datasets: those of a few elements of
+// the input each. See [DatasetName].
+func Window(in dataset.Definition, o WindowOptions) (dataset.Definition, error) {
+	const op = "window"
+	for name, x := range map[string]int64{"size": o.Size, "shift": o.Shift, "stride": o.Stride} {
+		if x < 1 || x > math.MaxInt32 {
+			return nil, errs.New(errs.InvalidArgument, op, "%s is %d; it must be at least 1 and at most %d", name, x, math.MaxInt32)
+		}
+	}
+	e, err := datasetsOf(in.Spec())
+	if err != nil {
+		return nil, err
+	}
+	w := windows{in, o, e}
+	if indexed, ok := in.(dataset.Indexed); ok {
+		return &indexedWindows{w, indexed}, nil
+	}
+	return &w, nil
+}
+
+// datasetsOf describes elements that have a dataset for each component.
+func datasetsOf(e *spec.Element) (*spec.Element, error) {
+	out := &spec.Element{}
+	rest := e.Components
+	var err error
+	out.Structure, err = replaceLeaves(e.Structure, func() (spec.Structure, error) {
+		text, err := json.Marshal(rest[0])
+		rest = rest[1:]
+		out.Components = append(out.Components, spec.Component{DType: spec.Text})
+		return spec.Structure{Kind: spec.NamedTuple, Name: DatasetName, Keys: []string{string(text)}, Items: make([]spec.Structure, 1)}, err
+	})
+	return out, err
+}
+
+// replaceLeaves puts what leaf returns in the place of each leaf.
+func replaceLeaves(s spec.Structure, leaf func() (spec.Structure, error)) (_ spec.Structure, err error) {
+	if s.Kind == spec.Leaf {
+		return leaf()
+	}
+	out := s
+	out.Items = make([]spec.Structure, len(s.Items))
+	for i, item := range s.Items {
+		if out.Items[i], err = replaceLeaves(item, leaf); err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+// DatasetOf returns a dataset that is a value of a component, whose structure is of
+// the name [DatasetName].
+func DatasetOf(s spec.Structure, value []byte) (dataset.Indexed, error) {
+	const op = "window"
+	if s.Name != DatasetName || len(s.Keys) != 1 {
+		return nil, errs.New(errs.InvalidArgument, op, "this component is no dataset")
+	}
+	e := &spec.Element{Components: make([]spec.Component, 1)}
+	if err := json.Unmarshal([]byte(s.Keys[0]), &e.Components[0]); err != nil {
+		return nil, errs.Wrap(err, errs.InvalidArgument, op, "%q describes no component", s.Keys[0])
+	}
+	rest := append([]byte(nil), value...)
+	var blocks []block.Block
+	for len(rest) > 0 {
+		b, left, err := readBlock(op, e, rest)
+		if err != nil {
+			return nil, err
+		}
+		blocks, rest = append(blocks, b), left
+	}
+	return Stored(e, blocks), nil
+}
+
+func (w *windows) Spec() *spec.Element { return w.spec }
+func (w *windows) Cardinality() int64  { return w.o.windows(w.in.Cardinality()) }
+
+// write makes a window of rows, appended to the texts of out.
+func (w *windows) write(rows []pickedRow, out block.Block, scratch []byte) []byte {
+	for i, c := range out.Columns {
+		scratch = scratch[:0]
+		for rest := rows; len(rest) > 0; {
+			n := 1
+			for ; n < len(rest) && rest[n].block.Shapes.Components[i].Equal(rest[0].block.Shapes.Components[i]); n++ {
+			}
+			scratch = appendRows(scratch, i, rest[:n])
+			rest = rest[n:]
+		}
+		c.Text.Append(scratch)
+	}
+	return scratch
+}
+
+// appendRows appends a component of rows as appendBlock does.
+func appendRows(to []byte, i int, rows []pickedRow) []byte {
+	component := rows[0].block.Shapes.Components[i]
+	to = binary.AppendUvarint(to, uint64(len(rows)))
+	for _, d := range component.Shape {
+		to = binary.AppendUvarint(to, uint64(d))
+	}
+	n := component.Count()
+	for _, r := range rows {
+		c := r.block.Columns[i]
+		if c.Text == nil {
+			to = append(to, c.Data[r.row*c.RowBytes:(r.row+1)*c.RowBytes]...)
+			continue
+		}
+		for k := r.row * n; k < (r.row+1)*n; k++ {
+			text := c.Text.At(int(k))
+			to = binary.AppendUvarint(to, uint64(len(text)))
+			to = append(to, text...)
+		}
+	}
+	return to
+}
+
+func (w *indexedWindows) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) (dataset.Iterator, error) {
+	return dataset.Walk(w, s, pass, from)
+}
+
+func (w *indexedWindows) Open(s *dataset.Scope, pass rng.Key) (dataset.RandomAccess, error) {
+	in, err := w.in.Open(s, pass)
+	return &windowsPass{indexedWindows: w, in: in, n: dataset.End(w.in)}, err
+}
+
+type windowsPass struct {
+	*indexedWindows
+	in dataset.RandomAccess
+	n  int64 // elements of the input
+}
+
+func (p *windowsPass) Fetch(index []int64, dst dataset.Sink) error {
+	out, err := dst.Block(p.spec, int64(len(index)))
+	if err != nil {
+		return err
+	}
+	in, elements, rows := borrow(), scratch.Get().(*[]int64), picking.Get().(*[]pickedRow)
+	defer func() {
+		giveBack(in)
+		scratch.Put(elements)
+		picking.Put(rows)
+	}()
+	var text []byte
+	for _, k := range index {
+		in.Reset()
+		*elements = p.o.of((*elements)[:0], k, p.n)
+		if err := p.in.Fetch(*elements, in); err != nil {
+			return err
+		}
+		*rows = (*rows)[:0]
+		for i := range in.Blocks() {
+			b := &in.Blocks()[i]
+			for r := range b.Rows {
+				*rows = append(*rows, pickedRow{b, r})
+			}
+		}
+		text = p.write(*rows, out, text)
+	}
+	return nil
+}
