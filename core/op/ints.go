@@ -24,9 +24,13 @@ func integerLoops[T integer](t spec.DType) {
 		}
 		return 0
 	}))
-	add("reciprocal", 1, t, t, each1(func(x T) T { // as NumPy: of ints, the integer part
+	infinite := T(0) // what C makes of an infinite float
+	if t == int32s || t == int64s {
+		infinite = T(1) << (t.Size*8 - 1)
+	}
+	add("reciprocal", 1, t, t, each1(func(x T) T {
 		if x == 0 {
-			return 0
+			return infinite
 		}
 		return 1 / x
 	}))

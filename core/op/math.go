@@ -6,8 +6,16 @@ import (
 	"infeed/core/spec"
 )
 
-// functions64 is the functions of one float that are computed in float64 for float32
-// too, and rounded.
+// precise is the functions of float64 that Go does not compute well enough; for
+// float32, which is computed in float64 and rounded, Go's own are used.
+var (
+	precise = map[string]func(float64) float64{
+		"exp": exp, "sin": sin, "cos": cos, "tan": tan, "arcsin": asin, "arccos": acos, "sinh": sinh,
+	}
+	precise2 = map[string]func(x, y float64) float64{"power": power}
+)
+
+// functions64 is the functions of one float that are computed in float64.
 var functions64 = map[string]func(float64) float64{
 	"sqrt": math.Sqrt, "cbrt": math.Cbrt, "exp": math.Exp, "exp2": exp2, "expm1": math.Expm1,
 	"log": math.Log, "log2": log2, "log10": log10, "log1p": math.Log1p,
@@ -27,9 +35,15 @@ func floatLoops[T float](t spec.DType) {
 	realLoops[T](t)
 	add("divide", 2, t, t, divideLoop[T])
 	for op, f := range functions64 {
+		if p := precise[op]; p != nil && t == float64s {
+			f = p
+		}
 		add(op, 1, t, t, each1(func(x T) T { return T(f(float64(x))) }))
 	}
 	for op, f := range functions264 {
+		if p := precise2[op]; p != nil && t == float64s {
+			f = p
+		}
 		add(op, 2, t, t, each2(func(x, y T) T { return T(f(float64(x), float64(y))) }))
 	}
 	add("reciprocal", 1, t, t, each1(func(x T) T { return 1 / x }))

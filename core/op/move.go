@@ -94,6 +94,7 @@ func (p *part) UnmarshalJSON(b []byte) error {
 	if json.Unmarshal(b, &p.at) == nil && p.at != nil {
 		return nil
 	}
+	p.at = nil
 	if err := json.Unmarshal(b, &three); err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ func init() {
 	reduceReal[uint64](uint64s, 0, math.MaxUint64)
 	reduceReal[float32](float32s, float32(math.Inf(-1)), float32(math.Inf(1)))
 	reduceReal[float64](float64s, math.Inf(-1), math.Inf(1))
+	reduceHalves()
 	reducers[loopKey{"any", boolean}] = reducer[uint8]{0, maximumOf[uint8], maximumInto[uint8]}.step
 	reducers[loopKey{"all", boolean}] = reducer[uint8]{1, minimumOf[uint8], minimumInto[uint8]}.step
 	reducers[loopKey{"max", boolean}] = reducers[loopKey{"any", boolean}]
@@ -71,6 +72,40 @@ func reduceReal[T ordered](t spec.DType, least, most T) {
 	reducers[loopKey{"min", t}] = reducer[T]{most, minimumOf[T], minimumInto[T]}.step
 	placers[loopKey{"argmax", t}] = place1(after[T])
 	placers[loopKey{"argmin", t}] = place1(before[T])
+}
+
+// reduceHalves rounds each result to float16, as NumPy does.
+func reduceHalves() {
+	wide := func(f func(acc, x float32) float32) reducer[uint16] {
+		return reducer[uint16]{
+			of: func(acc uint16, x []uint16) uint16 {
+				for _, v := range x {
+					acc = toHalf(f(fromHalf(acc), fromHalf(v)))
+				}
+				return acc
+			},
+			into: func(acc, x []uint16) {
+				for i, v := range x {
+					acc[i] = toHalf(f(fromHalf(acc[i]), fromHalf(v)))
+				}
+			},
+		}
+	}
+	sum := wide(func(acc, x float32) float32 { return acc + x })
+	sum.of = func(acc uint16, x []uint16) uint16 {
+		values := make([]float32, len(x))
+		for i, v := range x {
+			values[i] = fromHalf(v)
+		}
+		return toHalf(fromHalf(acc) + pairwise(values))
+	}
+	product := wide(func(acc, x float32) float32 { return acc * x })
+	greatest := wide(func(acc, x float32) float32 { return maximumOf(acc, []float32{x}) })
+	least := wide(func(acc, x float32) float32 { return minimumOf(acc, []float32{x}) })
+	product.initial, greatest.initial, least.initial = toHalf(1), toHalf(float32(math.Inf(-1))), toHalf(float32(math.Inf(1)))
+	for op, f := range map[string]reducer[uint16]{"sum": sum, "prod": product, "max": greatest, "min": least} {
+		reducers[loopKey{op, float16s}] = f.step
+	}
 }
 
 func maximumOf[T ordered](acc T, x []T) T {

@@ -53,6 +53,9 @@ func (s *strided) whole() bool { return len(s.shape) == 1 && s.strides[0] == 1 &
 
 // copy fills dst with values in order, from value number from on.
 func (s *strided) copy(dst, src []byte, from int64) {
+	if len(dst) == 0 {
+		return
+	}
 	var index [maxRank + 1]int64
 	at, last := s.offset, len(s.shape)-1
 	for i := last; i > 0; i-- {

@@ -25,11 +25,9 @@ type ProgramRun struct {
 	First int64    `json:"first"` // number of the first element
 }
 
-// eager is the memory of the results of programs that run without a dataset, and the
-// programs that ran lately.
+// eager is the programs that ran lately without a dataset.
 var eager struct {
 	sync.Mutex
-	slots    slots
 	programs map[string]dataset.Program
 }
 
@@ -52,7 +50,9 @@ func (r *ProgramRun) Run() (arena.Entry, error) {
 	}
 	scope := dataset.NewScope(vfs.Local(), 0)
 	defer scope.Close()
-	g := &groups{slots: &eager.slots}
+	memory := &slots{} // what is lent of it stays when it is closed
+	defer memory.close()
+	g := &groups{slots: memory}
 	if _, err := p.Run(scope, in, at, g); err != nil {
 		g.void()
 		return arena.Entry{}, err

@@ -6,7 +6,7 @@ is being traced, and so are traced functions checked against themselves.
 
 import numpy as np
 
-from infeed import _definition, _native
+from infeed import _definition, _native, _text
 from infeed._spec import Structure
 
 _U64 = (1 << 64) - 1
@@ -55,6 +55,8 @@ def results(document, specs, dtypes, arrays, rows=None, seed=(0,), first=0):
             offset, shape = numbers[at], tuple(numbers[at + 1:at + 1 + len(spec.shape)])
             at += 1 + len(shape)
             column = _column(memory, offset, (numbers[0], *shape), dtype)
+            if spec.dtype.hasobject and not dtype.hasobject:
+                column = _text.decoder(dtype)(column)
             out.append(column[0] if rows is None else column)
         return out
     finally:

@@ -452,11 +452,8 @@ def _added(name, op, function):
         if t.dtype.kind not in "biufc":
             t._trace.end(f"it uses {name} of {t.dtype}")
         dtype = function(np.ones(1, t.dtype), dtype=dtype).dtype
-        if dtype == np.float16 or dtype.kind == "c" and op == "prod":
-            if dtype.kind == "c":
-                t._trace.end(f"it uses {name} of complex numbers")
-            if op == "sum":
-                return cast(_reduce(cast(cast(t, dtype), np.float32), op, axis, _keep(keepdims), np.float32), dtype)
+        if dtype.kind == "c":
+            t._trace.end(f"it uses {name} of complex numbers")
         return _reduce(cast(t, dtype), op, axis, _keep(keepdims), dtype)
 
     return method

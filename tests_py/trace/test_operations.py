@@ -1,0 +1,45 @@
+"""What operations give natively is what NumPy gives, for all dtypes."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from infeed import _program, _trace
+from infeed._spec import Structure, TensorSpec
+from operations import CASES, parse, value
+
+# NumPy leaves to C what becomes of floats that no int of the dtype can hold; the
+# engine does what x86 does, and so does NumPy where it converts one at a time.
+UNDEFINED = {f"astype {a} to {b}" for a in ("f2", "f4", "f8", "c8", "c16") for b in "i1 i2 i4 i8 u1 u2 u4 u8".split()}
+ROWS = 3
+
+
+def traced(function, arguments):
+    """The program of a function of arguments such as f4[3,4], and their structure."""
+    specs = [TensorSpec(shape, dtype) for dtype, shape in map(parse, arguments)]
+    structure, _ = Structure.of(tuple(specs))
+    return _trace.trace(function, structure, specs, [s.dtype for s in specs]), structure
+
+
+@pytest.mark.parametrize("name, function, arguments", CASES, ids=[c[0] for c in CASES])
+def test_natively_as_numpy(name, function, arguments):
+    program, _ = traced(function, arguments)
+    assert not isinstance(program, str), program
+    special = name not in UNDEFINED
+    elements = [tuple(value(a, 10 * i + k, special) for k, a in enumerate(arguments)) for i in range(ROWS)]
+    columns = [np.stack([e[k] for e in elements]) if parse(a)[0] != object else _texts([e[k] for e in elements])
+               for k, a in enumerate(arguments)]
+    results = _program.results(program.document, program.specs, program.dtypes, columns, rows=ROWS)
+    for i, element in enumerate(elements):
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            own = function(*element)
+        native = program.structure.pack([r[i] for r in results])
+        assert _trace.agree(native, own, program.exact) is None
+
+
+def _texts(values):
+    out = np.empty(len(values), object)
+    out[:] = [np.asarray(v, object) for v in values]
+    return np.stack(out) if np.ndim(values[0]) else np.array(values, object)
