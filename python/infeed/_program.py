@@ -23,7 +23,7 @@ def run(document, arrays, rows=None, seed=(0,), first=0):
     """
     kept, given = [], []
     for a in arrays:
-        a = np.asarray(a)
+        a = np.asarray(a, object) if isinstance(a, (bytes, str)) else np.asarray(a)
         a = np.ascontiguousarray(a).reshape(a.shape)
         shape = a.shape if rows is None else a.shape[1:]
         kept.append(a)
