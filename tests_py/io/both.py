@@ -75,6 +75,36 @@ def eager(lib, case):
         return e
 
 
+def traced(lib, case):
+    """What infeed gives for the same function traced, as `map` does, and run by the engine for x."""
+    from infeed import _program, _trace
+    from infeed._spec import Structure, TensorSpec
+
+    x = np.array(case.x, object)
+    text = TensorSpec(x.shape, object)
+    found = _trace.trace(lambda v: as_element(case.make(lib, v)), Structure("leaf"), [text], [text.dtype])
+    if isinstance(found, str):
+        return found
+    try:
+        got = plain(_program.of_traced(found, Structure("leaf"), x))
+    except Exception as e:
+        return e
+    for path, leaf, spec in zip(*zip(*Structure.of(got)[1]), found.specs):
+        assert leaf.dtype == spec.dtype and len(leaf.shape) == len(spec.shape), path
+        assert all(d in (None, n) for d, n in zip(spec.shape, leaf.shape)), path
+    return got
+
+
+def as_element(result):
+    """A result as a function given to `map` returns it: a list would be stacked."""
+    return tuple(result) if isinstance(result, list) else result
+
+
+def can_be_traced(case):
+    """Whether x is text, which is what stand-ins are for."""
+    return isinstance(case.x, (bytes, list))
+
+
 def plain(value):
     """A result without anything of its library. A sparse tensor of rank 1 is the vector that it is."""
     if isinstance(value, dict):

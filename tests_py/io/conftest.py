@@ -1,5 +1,6 @@
 """infeed.io beside tf.io: the same calls by both."""
 
+import gc
 import sys
 from pathlib import Path
 
@@ -13,7 +14,10 @@ from both import Library  # noqa: E402
 @pytest.fixture(scope="session")
 def tensorflow():
     pytest.importorskip("tensorflow", reason="TensorFlow has no wheel for this Python")
-    return Library("tensorflow")
+    lib = Library("tensorflow")
+    gc.collect()
+    gc.freeze()  # the collections after every test need not look at all of it again
+    return lib
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from both import DTYPES, Case, differences, eager, of_tensorflow
+from both import DTYPES, Case, can_be_traced, differences, eager, of_tensorflow, traced
 
 SIXTEEN = bytes(range(1, 17))
 
@@ -122,6 +122,15 @@ def test_as_tensorflow(case, tensorflow, infeed):
         assert differences(ours, theirs), "TensorFlow gives the same by now"
         theirs = case.gives
     assert not differences(ours, theirs)
+
+
+@pytest.mark.parametrize("case", [c for c in RAW + CSV if can_be_traced(c)], ids=str)
+def test_traced(case, infeed):
+    ours, now = traced(infeed, case), eager(infeed, case)
+    if isinstance(now, Exception):
+        assert isinstance(ours, str) and str(now) in ours or isinstance(ours, Exception) and str(ours) == str(now)
+    else:
+        assert not differences(ours, now)
 
 
 def test_decode_csv_gives_a_list(infeed):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from both import Case, differences, eager, of_tensorflow
+from both import Case, can_be_traced, differences, eager, of_tensorflow, traced
 from messages import NO_FLOATS, example
 
 A = example(x=[1.0, 2.0], y=3, s=[b"a", b"bc"])
@@ -152,3 +152,12 @@ def test_as_tensorflow(case, tensorflow, infeed):
         assert differences(ours, theirs), "TensorFlow gives the same by now"
         theirs = case.gives
     assert not differences(ours, theirs)
+
+
+@pytest.mark.parametrize("case", [c for c in CASES if can_be_traced(c)], ids=str)
+def test_traced(case, infeed):
+    ours, now = traced(infeed, case), eager(infeed, case)
+    if isinstance(now, Exception):
+        assert isinstance(ours, str) and str(now) in ours or isinstance(ours, Exception) and str(ours) == str(now)
+    else:
+        assert not differences(ours, now)

@@ -7,7 +7,7 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 import pytest
-from both import DTYPES, Case, differences, eager, of_tensorflow
+from both import DTYPES, Case, can_be_traced, differences, eager, of_tensorflow, traced
 
 from infeed import InvalidArgumentError, NotFoundError
 
@@ -55,6 +55,36 @@ CASES = [
 def test_as_tensorflow(case, tensorflow, infeed):
     ours, theirs = eager(infeed, case), of_tensorflow(tensorflow, case)
     assert not differences(ours, theirs)
+
+
+@pytest.mark.parametrize("case", [c for c in CASES if can_be_traced(c) and not c.name.startswith("parse")], ids=str)
+def test_traced(case, infeed):
+    ours, now = traced(infeed, case), eager(infeed, case)
+    if isinstance(now, Exception):
+        assert isinstance(ours, str) and str(now) in ours or isinstance(ours, Exception) and str(ours) == str(now)
+    else:
+        assert not differences(ours, now)
+
+
+@pytest.mark.parametrize("shape", [[None], [2], [3], [], None])
+def test_parse_tensor_traced(infeed, shape):
+    case = Case("parse", SERIALIZED, lambda t, v: t.io.parse_tensor(v, t.float32, shape=shape))
+    ours, now = traced(infeed, case), eager(infeed, case)
+    if shape is None:
+        assert "give it shape=" in ours
+    elif isinstance(now, Exception):
+        assert str(ours) == str(now)
+    else:
+        assert not differences(ours, now)
+
+
+@pytest.mark.parametrize("value", [np.arange(6.0).reshape(2, 3), np.array([b"a", b"b\0"], object), np.array([True, False])])
+def test_serialize_tensor_traced(infeed, value):
+    from infeed import _program, _trace
+    from infeed._spec import Structure, TensorSpec
+
+    found = _trace.trace(infeed.io.serialize_tensor, Structure("leaf"), [TensorSpec(value.shape, value.dtype)], [value.dtype])
+    assert _program.of_traced(found, Structure("leaf"), value) == infeed.io.serialize_tensor(value)
 
 
 @pytest.mark.parametrize("tensor", json.loads(TENSORS.read_text())["tensors"], ids=lambda t: t["name"])
