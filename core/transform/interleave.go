@@ -106,11 +106,11 @@ type interleaveIterator struct {
 	ended bool
 	cycle int64 // whose turn it is
 	block int64 // elements of this turn
-	plan  []stretch
+	plan  []planned
 }
 
-// stretch is consecutive rows of a block.
-type stretch struct {
+// planned is consecutive rows of a block that Next will give.
+type planned struct {
 	block   block.Block
 	from, n int64
 }
@@ -167,7 +167,7 @@ func (it *interleaveIterator) step(limit int64, first bool) (int64, error) {
 		return 0, err
 	}
 	n := min(limit, it.o.BlockLength-it.block, b.Rows-row)
-	it.plan = append(it.plan, stretch{b, row, n})
+	it.plan = append(it.plan, planned{b, row, n})
 	l.take(n)
 	if it.block += n; it.block == it.o.BlockLength {
 		it.turn()
@@ -255,7 +255,7 @@ func (it *interleaveIterator) carry(dst dataset.Sink) (int64, error) {
 }
 
 // copy makes rows from at on of dst. Those before are made already.
-func (s stretch) copy(dst block.Block, at int64) {
+func (s planned) copy(dst block.Block, at int64) {
 	for i, c := range dst.Columns {
 		src := s.block.Columns[i]
 		if c.Text != nil {
