@@ -26,6 +26,22 @@ var transformOps = map[string]func() Op{
 	"zip":         func() Op { return &Zip{} },
 	"concatenate": func() Op { return &Concatenate{} },
 	"unbatch":     func() Op { return &Unbatch{} },
+
+	"rebatch":      func() Op { return &Rebatch{} },
+	"padded_batch": func() Op { return &PaddedBatch{} },
+	"ragged_batch": func() Op { return &RaggedBatch{} },
+	"window":       func() Op { return &Window{} },
+	"dataset_of":   func() Op { return &DatasetOf{} },
+
+	"unique":             func() Op { return &Unique{} },
+	"ignore_errors":      func() Op { return &IgnoreErrors{} },
+	"cache":              func() Op { return &Cache{} },
+	"prefetch":           func() Op { return &Prefetch{} },
+	"assert_cardinality": func() Op { return &AssertCardinality{} },
+
+	"sample_from_datasets": func() Op { return &SampleFromDatasets{} },
+	"choose_from_datasets": func() Op { return &ChooseFromDatasets{} },
+	"rejection_resample":   func() Op { return &RejectionResample{} },
 }
 
 // Shuffle orders elements by chance; see transform.Shuffle.

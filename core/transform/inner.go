@@ -39,7 +39,11 @@ type inner struct {
 // open opens the dataset of an element, the only row of a block, at a place of it.
 func (n *nested) open(s *dataset.Scope, pass rng.Key, number int64, row block.Block, from *dataset.Token) (*inner, error) {
 	in := &inner{number: number, scope: s.Child()}
-	d, err := n.f.Build(in.scope, row)
+	datasets, err := datasetsIn(n.in.Spec().Structure, row)
+	var d dataset.Definition
+	if err == nil {
+		d, err = n.f.Build(in.scope, row, datasets...)
+	}
 	if err == nil {
 		err = conform(n.op, n.f.Spec(), d.Spec())
 	}

@@ -139,6 +139,32 @@ func DatasetOf(s spec.Structure, value []byte) (dataset.Indexed, error) {
 	return Stored(e, blocks), nil
 }
 
+// datasetsIn returns the datasets that an element of a structure has, the only row of
+// a block.
+func datasetsIn(structure spec.Structure, row block.Block) ([]dataset.Definition, error) {
+	var out []dataset.Definition
+	column := 0
+	var visit func(s spec.Structure) error
+	visit = func(s spec.Structure) error {
+		if s.Name == DatasetName && s.Kind == spec.NamedTuple {
+			d, err := DatasetOf(s, row.Columns[column].Text.At(0))
+			out = append(out, d)
+			column++
+			return err
+		}
+		for _, item := range s.Items {
+			if err := visit(item); err != nil {
+				return err
+			}
+		}
+		if s.Kind == spec.Leaf {
+			column++
+		}
+		return nil
+	}
+	return out, visit(structure)
+}
+
 func (w *windows) Spec() *spec.Element { return w.spec }
 func (w *windows) Cardinality() int64  { return w.o.windows(w.in.Cardinality()) }
 

@@ -19,29 +19,29 @@ func (w *windows) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) (
 	return &windowsIterator{windows: w, in: in, number: at[0], next: at[1]}, nil
 }
 
-// stretch is elements of the input that follow one another, or one that failed.
-type stretch struct {
+// passage is elements of the input that follow one another, or one that failed.
+type passage struct {
 	first, rows int64
 	before      *dataset.Token // of the input
 	buffer      block.Buffer
 	err         error
 }
 
-// windowsIterator keeps the stretches of the input over which the next window reaches.
+// windowsIterator keeps the passages of the input over which the next window reaches.
 type windowsIterator struct {
 	*windows
 	in     dataset.Iterator
 	number int64 // of the next window
 	next   int64 // number of the next element of the input
 	ended  bool
-	kept   []*stretch
-	unused []*stretch
+	kept   []*passage
+	unused []*passage
 	index  []int64
 	rows   []pickedRow
 	text   []byte
 }
 
-// Token is that before the stretch in which the next window starts, and the number of
+// Token is that before the passage in which the next window starts, and the number of
 // its first element.
 func (it *windowsIterator) Token() *dataset.Token {
 	start := it.number * it.o.Shift
@@ -75,7 +75,7 @@ func (it *windowsIterator) Next(_ int64, dst dataset.Sink) (int64, error) {
 	return 1, nil
 }
 
-// forget drops stretches that lie before an element.
+// forget drops passages that lie before an element.
 func (it *windowsIterator) forget(start int64) {
 	n := 0
 	for ; n < len(it.kept) && it.kept[n].first+it.kept[n].rows <= start; n++ {
@@ -84,9 +84,9 @@ func (it *windowsIterator) forget(start int64) {
 	it.kept = append(it.kept[:0], it.kept[n:]...)
 }
 
-// read reads a stretch of the input, up to an element.
+// read reads a passage of the input, up to an element.
 func (it *windowsIterator) read(end int64) {
-	s := &stretch{}
+	s := &passage{}
 	if n := len(it.unused); n > 0 {
 		s, it.unused = it.unused[n-1], it.unused[:n-1]
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"infeed/core/block"
 	"infeed/core/dataset"
 	"infeed/core/dataset/datasettest"
 	"infeed/core/errs"
@@ -132,5 +133,27 @@ func TestWindowRefusesNonsense(t *testing.T) {
 	for _, s := range []spec.Structure{{}, {Kind: spec.NamedTuple, Name: DatasetName, Keys: []string{"x"}}} {
 		_, err := DatasetOf(s, nil)
 		require.Equal(t, errs.InvalidArgument, errs.KindOf(err))
+	}
+}
+
+// flattened is flat_map's function that batches the first dataset of an element.
+type flattened struct{ spec *spec.Element }
+
+func (f flattened) Spec() *spec.Element { return f.spec }
+
+func (f flattened) Build(_ *dataset.Scope, _ block.Block, inputs ...dataset.Definition) (dataset.Definition, error) {
+	return Batch(inputs[0], 2, false)
+}
+
+func TestDatasetsOfElementsAreGivenToFunctions(t *testing.T) {
+	o := WindowOptions{3, 2, 1, true}
+	f := flattened{element(leaf('i', 8, -1))}
+	for name, in := range map[string]dataset.Definition{
+		"indexed": windowed(datasettest.Range(8), o), "stream": windowed(stream(datasettest.Range(8)), o),
+		"second": zipped(datasettest.Range(3), windowed(datasettest.Range(8), o)),
+	} {
+		d := must(FlatMap(in, f, 1))
+		datasettest.Check(t, d, limit)
+		require.Equal(t, []int64{0, 1, 2, 2, 3, 4, 4, 5, 6}, values(t, d, 0), name)
 	}
 }
