@@ -12,6 +12,7 @@ import (
 // functionOps makes the operations whose functions return datasets, and those that
 // group elements.
 var functionOps = map[string]func() Op{
+	"placeholder":               func() Op { return &Placeholder{} },
 	"flat_map":                  func() Op { return &FlatMap{} },
 	"interleave":                func() Op { return &Interleave{} },
 	"group_by_window":           func() Op { return &GroupByWindow{} },

@@ -2,13 +2,16 @@
 
 import numpy as np
 
+from infeed import _template
 from infeed._errors import InvalidArgumentError
 
 U64 = (1 << 64) - 1
 
 
 def integer(op, name, value, most=U64 >> 1):
-    """An int argument; floats and bools are refused as they hide mistakes."""
+    """An int argument; floats and bools are refused as they hide mistakes. What differs between elements stays as it is."""
+    if (given := _template.argument(value)) is not None:
+        return given
     if isinstance(value, (bool, np.bool_)) or not hasattr(value, "__index__"):
         raise InvalidArgumentError(f"{op}: {name} is {value!r}; an int is needed")
     if not -1 << 63 <= (number := value.__index__()) <= most:

@@ -37,6 +37,12 @@ class Node:
         """The arguments as the engine reads them."""
         return self.args
 
+    def opened(self):
+        """Operation and arguments for the engine to say what elements are like."""
+        from infeed import _template
+
+        return self.op, _template.sampled(self.arguments())
+
     def functions(self):
         """The functions of the operation that may have to be called in Python."""
         return ()
@@ -76,12 +82,14 @@ class Node:
 
         It is the first one below operations that only change the order.
         """
+        from infeed import _template
         from infeed._iterator import first_of
 
         node = self
         while node.op in _ORDER_ONLY:
             node = node.inputs[0]
-        return first_of(node)
+        found = _template.concrete(node)
+        return None if found is None else first_of(found)
 
     def __getstate__(self):
         return {**self.__dict__, "_handle": None}
@@ -172,7 +180,8 @@ class Handle:
             self.functions = node.functions()
             self.decided = [f.decision for f in self.functions]
             call = _native.Call()
-            call("dataset_open", {"op": node.op, "args": node.arguments(), "inputs": [h.number for h in self.inputs]})
+            op, args = node.opened()
+            call("dataset_open", {"op": op, "args": args, "inputs": [h.number for h in self.inputs]})
             self.number = call.struct.handle
             self.cardinality, self.indexed = call.struct.out[0], bool(call.struct.out[1])
             self.specs = specs_of(json.loads(call.long()))

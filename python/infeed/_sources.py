@@ -4,7 +4,7 @@ import os
 
 import numpy as np
 
-from infeed import _arguments, _arrays, _definition, _function
+from infeed import _arguments, _arrays, _definition, _function, _template
 from infeed._errors import InvalidArgumentError
 from infeed._spec import Structure, TensorSpec
 
@@ -32,6 +32,8 @@ class Sources:
             (TensorSpec(shape=(4,), dtype=float32), TensorSpec(shape=(), dtype=int64))
         """
         structure, leaves = Structure.of(tensors)
+        if (made := _template.source("slices", structure, leaves)) is not None:
+            return cls._of(made)
         arrays, dtypes = _arrays.slices(leaves)
         return cls._of(_definition.Slices("from_tensor_slices", structure, arrays, dtypes))
 
@@ -47,6 +49,8 @@ class Sources:
         structure, leaves = Structure.of(tensors)
         if not leaves:
             raise InvalidArgumentError("from_tensors: there is no component; give at least one")
+        if (made := _template.source("tensors", structure, leaves)) is not None:
+            return cls._of(made)
         arrays, dtypes = [], []
         for path, value in leaves:
             a, dtype = _arrays.tensor(value, f"from_tensors: component{path}")
@@ -195,6 +199,8 @@ def paths_of(value, what):
     """A list of paths from one path or many: str, bytes, os.PathLike, arrays, or a Dataset of them."""
     from infeed._dataset import Dataset
 
+    if (given := _template.paths(value)) is not None:
+        return given
     if isinstance(value, Dataset):
         value = list(value)
     elif isinstance(value, (str, bytes, os.PathLike)):

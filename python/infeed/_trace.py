@@ -9,12 +9,13 @@ Operations of infeed note themselves by `record`.
 """
 
 import base64
+import contextlib
 import json
 import threading
 
 import numpy as np
 
-from infeed import _definition
+from infeed import _arrays, _definition, _text
 from infeed._errors import InvalidArgumentError
 from infeed._spec import Structure, TensorSpec
 
@@ -48,7 +49,9 @@ class Traced:
 class Trace:
     """The program of one call of a function, as far as it has come."""
 
-    def __init__(self):
+    def __init__(self, parent=None):
+        self.parent = parent  # in which this one is
+        self.level = parent.level + 1 if parent else 0
         self.nodes = []
         self.values = 0
         self.reason = None  # why it ended
@@ -67,8 +70,9 @@ class Trace:
         if self.reason:
             raise EndOfTrace(self.reason)
         self.nodes.append({"op": op, "in": [t._value for t in operands], "attrs": attrs})
-        if op not in _EXACT and any(np.dtype(d).kind in "fc" for _, d in results):
-            self.exact = False
+        if any(np.dtype(d).kind in "fc" for _, d in results):
+            of_complex = any(t._dtype.kind == "c" for t in operands) and op in ("multiply", "divide", "square", "absolute")
+            self.exact = self.exact and op in _EXACT and not of_complex
         return [self.value(shape, dtype) for shape, dtype in results]
 
     def value(self, shape, dtype, column=None):
@@ -127,8 +131,19 @@ class Trace:
         if type(value) is not Tensor:
             return self.constant(value, dtype)
         if value._trace is not self:
-            value._trace.end("its argument was used in another function that was being traced")
+            value = self._from_outside(value)
         return value if dtype is None else cast(value, dtype)
+
+    def _from_outside(self, value):
+        """The constant that stands for a value of a function in which this one is, and which returns a dataset."""
+        parent = self.parent
+        if value._trace.level >= self.level or not hasattr(parent, "captured"):
+            value._trace.end("its argument was used in another function that was being traced")
+        attrs = parent.captured(as_text(parent.tensor(value)))
+        key = attrs["$const"]
+        if key not in self._constants:
+            self._constants[key] = self.add("const", [], attrs, [(value._shape, value._dtype)])[0]
+        return self._constants[key]
 
 
 def _base64(data):
@@ -154,15 +169,18 @@ def _texts(trace, a):
 
 
 def trace_of(values):
-    """The trace of the stand-ins among nested values; None where there is none."""
+    """The trace of the stand-ins among nested values, the innermost of them; None where there is none."""
+    found = None
     for v in values:
         if type(v) is Tensor:
-            return v._trace
-        if isinstance(v, (list, tuple)) and (found := trace_of(v)) is not None:
-            return found
-        if isinstance(v, dict) and (found := trace_of(v.values())) is not None:
-            return found
-    return None
+            here = v._trace
+        elif isinstance(v, (list, tuple)):
+            here = trace_of(v)
+        else:
+            here = trace_of(v.values()) if isinstance(v, dict) else None
+        if here is not None and (found is None or here.level > found.level):
+            found = here
+    return found
 
 
 def record(op, operands, attrs, results):
@@ -295,9 +313,24 @@ def stack(trace, values):
 _local = threading.local()
 
 
+def active():
+    """The trace that this thread is in; None where it is in none."""
+    return getattr(_local, "trace", None)
+
+
+@contextlib.contextmanager
+def entered(trace):
+    """This thread is in a trace."""
+    before, _local.trace = active(), trace
+    try:
+        yield
+    finally:
+        _local.trace = before
+
+
 def tracing():
     """Whether a function is being traced on this thread."""
-    return getattr(_local, "depth", 0) > 0
+    return active() is not None
 
 
 def trace(fn, structure, specs, dtypes, args=None):
@@ -319,21 +352,20 @@ def trace(fn, structure, specs, dtypes, args=None):
 
 
 def _once(fn, structure, specs, dtypes):
-    t = Trace()
+    t = Trace(active())
     leaves = [t.value(s.shape, s.dtype, d) for s, d in zip(specs, dtypes)]
-    _local.depth = getattr(_local, "depth", 0) + 1
-    try:
-        result = call(fn, structure, structure.pack(leaves))
-        if t.reason:
-            return t.reason
-        return _results(t, result)
-    except EndOfTrace as e:
-        return t.reason or str(e)
-    except Exception as e:
-        return t.reason or f"it raised {type(e).__name__}: {e}"
-    finally:
-        _local.depth -= 1
-        t.reason = t.reason or "its argument was used after the call in which it was given"
+    with entered(t):
+        try:
+            result = call(fn, structure, structure.pack(leaves))
+            if t.reason:
+                return t.reason
+            return _results(t, result)
+        except EndOfTrace as e:
+            return t.reason or str(e)
+        except Exception as e:
+            return t.reason or f"it raised {type(e).__name__}: {e}"
+        finally:
+            t.reason = t.reason or "its argument was used after the call in which it was given"
 
 
 def call(fn, structure, element):
@@ -364,12 +396,12 @@ def result_array(value, what):
     if isinstance(value, (str, bytes)):
         return np.asarray(value.encode() if isinstance(value, str) else bytes(value), object)
     if isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic):
-        return _definition.as_array([value], what)[0].reshape(())
-    a, dtype = _definition.as_array(value, what)
+        return _arrays.as_array([value], what)[0].reshape(())
+    if isinstance(value, np.ndarray) and value.dtype.hasobject and not value.size:
+        return value  # of no text
+    a, dtype = _arrays.as_array(value, what)
     if dtype.hasobject:
-        from infeed import _text
-
-        return _text.decoder(a.dtype)(a)
+        return _text.objects(a)
     return a
 
 

@@ -5,7 +5,7 @@ import os
 
 import numpy as np
 
-from infeed import _arguments, _errors, _function
+from infeed import _arguments, _errors, _function, _subdataset
 from infeed._errors import InvalidArgumentError
 from infeed._spec import Structure
 
@@ -149,6 +149,90 @@ class Transformations:
             [0, 1]
         """
         return self._with(_function.PredicateNode("take_while", self._node, predicate))
+
+    def flat_map(self, map_func, name=None):
+        """The elements of the datasets that map_func makes of elements, one dataset after the other.
+
+        map_func is traced: where an argument of a dataset is computed from its own, as
+        paths or arrays are, the engine does that for each element. A function that
+        needs the values themselves is called in Python for each element, see
+        `explain`. Raises TypeError where it does not return a Dataset.
+
+        Example:
+            >>> import infeed
+            >>> ds = infeed.Dataset.range(4).flat_map(lambda x: infeed.Dataset.range(x))
+            >>> [int(x) for x in ds]
+            [0, 0, 1, 0, 1, 2]
+        """
+        return self._with(_subdataset.flat_map(self._node, map_func))
+
+    def interleave(self, map_func, cycle_length=None, block_length=None, num_parallel_calls=None, deterministic=None, name=None):
+        """The elements of the datasets that map_func makes, in turn: block_length (1) of each of cycle_length datasets.
+
+        cycle_length: how many are open at once; None or AUTOTUNE: 8, on any machine.
+        num_parallel_calls: how many of them are read ahead at once, which changes no
+        order. deterministic is accepted; the order never changes. map_func: as
+        `flat_map`'s. Raises InvalidArgumentError for lengths below 1.
+
+        Example:
+            >>> import infeed
+            >>> ds = infeed.Dataset.range(3).interleave(lambda x: infeed.Dataset.from_tensors(x).repeat(2), cycle_length=2)
+            >>> [int(x) for x in ds]
+            [0, 1, 0, 1, 2, 2]
+        """
+        cycle = None if cycle_length is None else _arguments.integer("interleave", "cycle_length", cycle_length)
+        calls = None if num_parallel_calls is None else _calls("interleave", num_parallel_calls)
+        if cycle is None or cycle == -1:
+            cycle = _CYCLE
+            calls = calls and min(calls, cycle)
+        _at_least("interleave", "cycle_length", cycle, 1)
+        block = 1 if block_length is None else _at_least("interleave", "block_length", block_length, 1)
+        if calls is not None and calls > cycle:
+            raise InvalidArgumentError(f"interleave: num_parallel_calls is {calls}; it can be no more than cycle_length, {cycle}")
+        return self._with(_subdataset.interleave(self._node, map_func, cycle, block, calls))
+
+    def group_by_window(self, key_func, reduce_func, window_size=None, window_size_func=None, name=None):
+        """The datasets that reduce_func makes of groups of window_size elements with one key.
+
+        key_func: from an element to an integer. reduce_func: from a key and the dataset
+        of a group to a Dataset. window_size_func: from a key to a window_size. A group
+        comes when it is complete; what is left at the end, in the order of keys.
+
+        Example:
+            >>> import infeed
+            >>> ds = infeed.Dataset.range(7).group_by_window(lambda x: x % 2, lambda key, ds: ds.batch(3), window_size=3)
+            >>> [x.tolist() for x in ds]
+            [[0, 2, 4], [1, 3, 5], [6]]
+        """
+        if (window_size is None) == (window_size_func is None):
+            raise InvalidArgumentError("group_by_window: give window_size or window_size_func, one of them")
+        size = None if window_size is None else _arguments.integer("group_by_window", "window_size", window_size)
+        return self._with(_subdataset.group_by_window(self._node, key_func, reduce_func, size, window_size_func))
+
+    def bucket_by_sequence_length(self, element_length_func, bucket_boundaries, bucket_batch_sizes, padded_shapes=None,
+                                  padding_values=None, pad_to_bucket_boundary=False, no_padding=False, drop_remainder=False, name=None):
+        """Batches of elements of about equal length, padded: the i-th bucket has those shorter than bucket_boundaries[i].
+
+        element_length_func: from an element to an integer. bucket_batch_sizes: one more
+        than boundaries. padded_shapes, padding_values: as `padded_batch`'s.
+        pad_to_bucket_boundary: pad to one less than the boundary; longer elements are
+        an error then. no_padding: all elements of a batch must have one shape.
+
+        Example:
+            >>> import infeed
+            >>> ds = infeed.Dataset.from_generator(lambda: ([1] * n for n in (1, 5, 2)), output_signature=infeed.TensorSpec((None,), "int32"))
+            >>> [x.shape for x in ds.bucket_by_sequence_length(lambda x: x.shape[0], [3], [2, 2])]
+            [(2, 2), (1, 5)]
+        """
+        op = "bucket_by_sequence_length"
+        boundaries = [_arguments.integer(op, "bucket_boundaries", b) for b in bucket_boundaries]
+        sizes = [_arguments.integer(op, "bucket_batch_sizes", b) for b in bucket_batch_sizes]
+        if len(sizes) != len(boundaries) + 1:
+            raise InvalidArgumentError(f"{op}: {len(sizes)} bucket_batch_sizes for {len(boundaries)} bucket_boundaries; one more is needed")
+        args = {"bucket_boundaries": boundaries, "bucket_batch_sizes": sizes, "pad_to_bucket_boundary": bool(pad_to_bucket_boundary),
+                "no_padding": bool(no_padding), "drop_remainder": bool(drop_remainder),
+                **_padding(op, self._node, padded_shapes, padding_values)}
+        return self._with(_subdataset.bucket_by_sequence_length(self._node, element_length_func, args))
 
     def scan(self, initial_state, scan_func, name=None):
         """What scan_func makes of a state and each element: `state, output = scan_func(state, element)`.
@@ -350,6 +434,9 @@ class Transformations:
 
     def _with(self, node):
         return type(self)._of(node, self._options)
+
+
+_CYCLE = 8  # datasets that interleave has open, unless the user says how many
 
 
 def _calls(op, value):

@@ -1,0 +1,303 @@
+"""Operations whose functions return datasets: flat_map, interleave, group_by_window.
+
+Such a function is traced to a template (see `_template`), which the engine fills in
+for each element. A function that needs the values themselves is called in Python for
+each element, and the dataset that it returns goes to the engine as a definition, with
+the arrays in it.
+"""
+
+import collections
+import functools
+import hashlib
+import json
+
+import numpy as np
+
+from infeed import _definition, _errors, _function, _template, _trace
+from infeed._spec import Structure, TensorSpec
+
+
+class DatasetFunction(_function.Function):
+    """A user's function that returns a dataset.
+
+    takes, sample: as for `Function`, of the components it is given. inputs: a
+    function that gives [(structure, specs), ...] of the datasets that it is given.
+    pack: a function that makes (structure, argument) of components and datasets.
+    """
+
+    def __init__(self, fn, op, takes, sample, inputs=None, pack=None, calls=None):
+        super().__init__(fn, op, takes, sample, calls)
+        self._inputs, self._pack = inputs or (lambda: []), pack
+        self._template = None
+        self._seed = int.from_bytes(np.random.SeedSequence().generate_state(2).tobytes()[:7], "little")
+
+    def _given(self, components):
+        """The structure of what the function is given, and the argument."""
+        from infeed._dataset import Dataset
+
+        structure = self._takes()[0]
+        datasets = [Dataset(_template.InputNode(i, *d)) for i, d in enumerate(self._inputs())]
+        if self._pack:
+            return self._pack(components, datasets)
+        return structure, structure.pack(components)
+
+    # -- which kind ----------------------------------------------------------------
+
+    def decide(self):
+        """Traces the function at the first call. TypeError where it does not return a dataset."""
+        if self._template is not None or self.reason is not None:
+            return
+        first = self._once()
+        second = first if isinstance(first, str) else self._once()
+        if not isinstance(second, str) and _without_seeds(first.key()) != _without_seeds(second.key()):
+            second = "it does something else, or uses another number, each time it is called"
+        if isinstance(second, str):
+            self.reason = second
+        else:
+            self._template = first
+
+    def _once(self):
+        t = _template.Trace(_trace.active(), self._components)
+        _, specs = self._takes()
+        leaves = [t.value(s.shape, s.dtype, s.dtype) for s in specs]
+        with _trace.entered(t):
+            try:
+                dataset = checked(self, _trace.call(self.fn, *self._given(leaves)))
+                for f in functions_of(dataset):
+                    decided(t, f)
+                dataset.element_spec
+                return t.reason or Template(dataset, t.program())
+            except _trace.EndOfTrace as e:
+                return t.reason or str(e)
+            except TypeError as e:
+                if getattr(e, "infeed", False):
+                    raise
+                return t.reason or f"it raised {type(e).__name__}: {e}"
+            except Exception as e:
+                return t.reason or f"it raised {type(e).__name__}: {e}"
+            finally:
+                t.reason = t.reason or "its argument was used after the call in which it was given"
+
+    def _components(self):
+        """The components of the element that the function is tried on; None: there is none."""
+        element = self._sample()
+        return None if element is None else [v for _, v in Structure.of(element)[1]]
+
+    def compare(self):
+        """Compares what is inside with Python's results."""
+        for f in self.inside():
+            f.compare()
+
+    def calls_python(self):
+        self.decide()
+        return self._template is None or any(f.calls_python() for f in self.inside())
+
+    def inside(self):
+        """The functions in the dataset that it returns."""
+        self.decide()
+        return functions_of(self._template) if self._template else []
+
+    # -- what it makes ---------------------------------------------------------------
+
+    @property
+    def structure(self):
+        return self._made()[0]
+
+    @property
+    def specs(self):
+        return self._made()[1]
+
+    def _made(self):
+        self.decide()
+        return self._results() if self._template is None else (self._template._node.structure, self._template._node.specs)
+
+    def _results(self):
+        if self._own is None:
+            components = self._components()
+            if components is None:
+                raise _errors.InvalidArgumentError(f"{self.op}: what elements the datasets of {self.name} have is found with the first "
+                                                   f"one, and there is none; it runs as Python, since {self.reason}")
+            made = checked(self, self.call(components))
+            self._own = made._node.structure, [TensorSpec((None,) * len(s.shape), s.dtype) for s in made._node.specs]
+        return self._own
+
+    def document(self):
+        """The function as the engine reads it (core/pipeline/builder.go)."""
+        structure, specs = self._made()
+        spec = _template.spec_document(structure, specs)
+        if self._template is None:
+            return {"name": self.name, "call": self.number, "spec": spec, "seed": self._seed}
+        return {"name": self.name, "template": self._template._node.document(), "program": self._template.program, "spec": spec,
+                "hash": hashlib.sha256(json.dumps(self._template.program, sort_keys=True).encode()).hexdigest()[:12]}
+
+    # -- calls -------------------------------------------------------------------------
+
+    def call(self, components):
+        return _trace.call(self.fn, *self._given(components))
+
+    def decoder(self):
+        from infeed._iterator import Decoder
+
+        structure, specs = self._takes()
+        return Decoder(Structure("tuple", items=(Structure("leaf"),) * structure.leaves()), specs)
+
+    def answer(self, elements, job):
+        """Definitions for elements, each with the arrays that it refers to."""
+        out, kept = [], job.kept.setdefault(self.number, collections.deque(maxlen=_KEPT))
+        for components in elements:
+            try:
+                made = checked(self, self.call(list(components)))
+                kept.append(made)  # its functions may be called as long as it is open
+                out.append(inline(made))
+            except (KeyboardInterrupt, SystemExit):
+                raise
+            except BaseException as e:
+                return out, e, False
+        return out, None, False
+
+
+_KEPT = 1 << 14  # datasets that a function of Python returned lately
+
+
+class Template:
+    """What a function was traced to."""
+
+    def __init__(self, dataset, program):
+        self._node, self.program = dataset._node, program
+
+    def key(self):
+        """What tells it apart."""
+        return [self._node.document(), self.program]
+
+
+def _without_seeds(document):
+    """A definition without what is another in each call: drawn seeds, numbers of functions, and where arrays lie."""
+    if isinstance(document, dict):
+        drawn = document.get("drawn") is True
+        return {k: _without_seeds(v) for k, v in document.items() if k not in ("address", "offsets", "call") and not (drawn and k == "seed")}
+    return [_without_seeds(v) for v in document] if isinstance(document, (list, tuple)) else document
+
+
+def functions_of(dataset):
+    """The functions of a dataset that may have to be called in Python."""
+    return [f for n in dataset._node.nodes() for f in n.functions()]
+
+
+def decided(trace, f):
+    """Traces a function inside of one that is being traced, while it may use what is outside of it."""
+    f.decide()
+    if isinstance(f, DatasetFunction):
+        f.captures = f._template is not None and '"$const"' in json.dumps(f._template.program)
+    elif f._traced is not None:
+        f.captures = '"$const"' in json.dumps(f._traced.document)
+        if f.captures:  # Python cannot run it
+            f._compared, f.call = True, _outside
+    if f.calls_python() and _holds_standin(f.fn):
+        trace.end(f"{f.name}, which uses its argument, runs as Python, since {f.reason}")
+
+
+def _outside(element):
+    raise _errors.InvalidArgumentError("the function uses what another was given")
+
+
+def _holds_standin(fn):
+    """Whether a function brings a stand-in along."""
+    if isinstance(fn, functools.partial):
+        return _trace.trace_of([*fn.args, fn.keywords]) is not None or _holds_standin(fn.func)
+    values = list(getattr(fn, "__defaults__", None) or ()) + [getattr(fn, "__self__", None)]
+    for cell in getattr(fn, "__closure__", None) or ():
+        try:
+            values.append(cell.cell_contents)
+        except ValueError:  # it is empty
+            pass
+    return _trace.trace_of(values) is not None or any(callable(v) and hasattr(v, "__closure__") and v is not fn and _holds_standin(v) for v in values)
+
+
+def checked(function, result):
+    """What a function returned, which is to be a dataset, or nested ones, which are zipped."""
+    from infeed._dataset import Dataset
+
+    if isinstance(result, Dataset):
+        return result
+    found = [] if result is None else [d for _, d in Structure.of(result)[1]]
+    if isinstance(result, (tuple, dict)) and found and all(isinstance(d, Dataset) for d in found):
+        return Dataset.zip(result)
+    e = TypeError(f"{function.op}: {function.name} must return a Dataset; it returned {type(result).__name__}")
+    e.infeed = True
+    raise e
+
+
+def inline(dataset):
+    """A dataset as a function of Python answers with: its definition as bytes, and the arrays it refers to."""
+    arrays = []
+    document = _inline(dataset._node, arrays)
+    return (json.dumps(document).encode(), *arrays)
+
+
+def _inline(node, arrays):
+    if isinstance(node, _definition.Slices):
+        numbers = list(range(len(arrays), len(arrays) + len(node.arrays)))
+        arrays += [np.asarray(a, object) if d.hasobject else a for a, d in zip(node.arrays, node.dtypes)]
+        op = "slices_of_values" if node.op == "from_tensor_slices" else "tensors_of_values"
+        return {"op": op, "args": {"structure": node.structure.document(), "values": numbers}, "inputs": []}
+    return {"op": node.op, "args": node.arguments(), "inputs": [_inline(n, arrays) for n in node.inputs]}
+
+
+class DatasetsNode(_definition.Node):
+    """An operation with a function that returns datasets, in the argument `key`, and perhaps others."""
+
+    def __init__(self, op, key, function, args, inputs, others=None):
+        super().__init__(op, args, inputs)
+        self.key, self.function, self.others = key, function, others or {}
+
+    @property
+    def structure(self):
+        return self.function.structure
+
+    def functions(self):
+        return (self.function, *self.function.inside(), *self.others.values())
+
+    def arguments(self):
+        return {**self.args, self.key: self.function.document(), **{k: f.document() for k, f in self.others.items()}}
+
+
+def flat_map(node, fn):
+    """The node of flat_map."""
+    function = DatasetFunction(fn, "flat_map", lambda: (node.structure, node.specs), node.first_element)
+    return DatasetsNode("flat_map", "map_func", function, {}, (node,))
+
+
+def interleave(node, fn, cycle_length, block_length, calls):
+    """The node of interleave."""
+    function = DatasetFunction(fn, "interleave", lambda: (node.structure, node.specs), node.first_element, calls=calls)
+    args = {"cycle_length": cycle_length, "block_length": block_length, "num_parallel_calls": calls or 0}
+    return DatasetsNode("interleave", "map_func", function, args, (node,))
+
+
+_KEYS = Structure("leaf"), [TensorSpec((), "int64")]
+
+
+def group_by_window(node, key_func, reduce_func, window_size, window_size_func):
+    """The node of group_by_window."""
+    op = "group_by_window"
+    key = _function.Function(key_func, op, lambda: (node.structure, node.specs), node.first_element)
+
+    def sample():
+        element = node.first_element()
+        return None if element is None else np.int64(key.call(element))
+
+    def pack(components, datasets):
+        return Structure("tuple", items=(Structure("leaf"),) * 2), (components[0], datasets[0])
+
+    reduce = DatasetFunction(reduce_func, op, lambda: _KEYS, sample, lambda: [(node.structure, node.specs)], pack)
+    others = {"key_func": key}
+    if window_size_func is not None:
+        others["window_size_func"] = _function.Function(window_size_func, op, lambda: _KEYS, sample)
+    args = {"window_size": window_size} if window_size_func is None else {}
+    return DatasetsNode(op, "reduce_func", reduce, args, (node,), others)
+
+
+def bucket_by_sequence_length(node, element_length_func, args):
+    """The node of bucket_by_sequence_length."""
+    length = _function.Function(element_length_func, "bucket_by_sequence_length", lambda: (node.structure, node.specs), node.first_element)
+    return _function.FunctionNode("bucket_by_sequence_length", "element_length_func", length, args, (node,))

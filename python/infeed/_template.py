@@ -1,0 +1,247 @@
+"""Templates of datasets: what a function that returns a dataset is traced to.
+
+The function is called with stand-ins (see `_trace`). What it does with them before it
+gives them to a dataset becomes a program; where a stand-in is an argument of a
+dataset, the definition has {"$value": k}, and the engine puts the k-th result of the
+program there for each element (see core/pipeline/builder.go). In place of datasets,
+such as windows, the function gets datasets whose source is "input".
+"""
+
+import base64
+import copy
+import json
+
+import numpy as np
+
+from infeed import _definition, _trace
+from infeed._errors import Error, InvalidArgumentError
+from infeed._spec import TensorSpec
+
+
+class Value(dict):
+    """An argument that differs between elements. The engine checks it; here it is as good as any number."""
+
+    def __init__(self, trace, number, text):
+        super().__init__({"$value": number})
+        self._trace = trace
+        self.sample = "" if text else 1  # what is as good as any, where the engine is asked what elements are like
+
+    def _yes(self, other):
+        return True
+
+    def _no(self, other):
+        return False
+
+    __gt__ = __ge__ = __ne__ = _yes
+    __lt__ = __le__ = __eq__ = _no
+    __hash__ = None
+
+    def _needed(self, *args):
+        self._trace.end("it needs the value of an argument of a dataset, which differs between elements")
+
+    __int__ = __float__ = __index__ = __bool__ = __add__ = __radd__ = __sub__ = __mul__ = __neg__ = _needed
+
+    def __reduce_ex__(self, protocol):
+        return _unpickled, (type(self), dict(self), self.sample)
+
+
+class Constant(Value):
+    """The attributes of a constant of a program inside, which differ between elements."""
+
+    def __init__(self, trace, number, t):
+        dict.__init__(self, {"$const": number})
+        self._trace = trace
+        shape = [1 if d is None else d for d in t.shape]
+        n = int(np.prod(shape))
+        self.sample = {"dtype": _definition.code(t.dtype), "shape": shape}
+        if t.dtype.hasobject:
+            self.sample["texts"] = [""] * n
+        else:
+            self.sample["data"] = base64.b64encode(bytes(n * t.dtype.itemsize)).decode()
+
+
+def _unpickled(cls, value, sample):
+    out = cls.__new__(cls)
+    out.update(value)
+    out._trace, out.sample = None, sample
+    return out
+
+
+class Trace(_trace.Trace):
+    """The trace of a function that returns a dataset: with the values that the dataset refers to."""
+
+    def __init__(self, parent, sample=None):
+        super().__init__(parent)
+        self.outputs = []  # the values, as stand-ins
+        self._done = {}
+        self._sample = sample
+
+    def add(self, op, operands, attrs, results):
+        """Adds a node, but one that is there already: functions inside, which are traced twice, share values."""
+        if op.startswith("random"):
+            self.end("it draws random numbers")
+        key = json.dumps([op, [t._value for t in operands], attrs])
+        if key not in self._done or self.reason:
+            self._done[key] = super().add(op, operands, attrs, results)
+        return self._done[key]
+
+    def number(self, t):
+        """The number that a value has in the template."""
+        known = [o._value for o in self.outputs]
+        if t._value not in known:
+            self.outputs.append(t)
+        return known.index(t._value) if t._value in known else len(known)
+
+    def captured(self, t):
+        """The attributes of the constant that stands for a value in a function inside."""
+        return Constant(self, self.number(t), t)
+
+    def program(self):
+        """The program that makes the values; None where there are none."""
+        if not self.outputs:
+            return None
+        return {"nodes": self.nodes, "outputs": [o._value for o in self.outputs],
+                "structure": {"tuple": [None] * len(self.outputs)}}
+
+    def sample_values(self):
+        """The values for the element that functions are tried on, as arrays; None: there is none."""
+        components = self._sample() if self._sample else None
+        if components is None:
+            return None
+        from infeed import _program
+
+        specs = [TensorSpec(o.shape, o.dtype) for o in self.outputs]
+        dtypes = [o.dtype if o._column is None else o._column for o in self.outputs]
+        try:
+            return _program.results(self.program(), specs, dtypes, components)
+        except Error:
+            return None
+
+
+def current():
+    """The trace that this thread is in, of a function that returns a dataset; None where it is in none."""
+    trace = _trace.active()
+    return trace if type(trace) is Trace else None
+
+
+def argument(value):
+    """A stand-in as an argument of a dataset, or None for what is no stand-in."""
+    if isinstance(value, Value):
+        return value
+    trace = current()
+    if trace is None or type(value) is not _trace.Tensor:
+        return None
+    t = _trace.as_text(trace.tensor(value))
+    return Value(trace, trace.number(t), t.dtype.hasobject)
+
+
+def paths(value):
+    """Paths for a dataset: stand-ins in a list, or one that stands for all; None where there is no stand-in."""
+    if type(value) in (list, tuple) and any(type(v) is _trace.Tensor for v in value):
+        if current() is not None and any(type(v) is _trace.Tensor and v.ndim for v in value):
+            current().end("it gives a dataset a list of lists")
+        return [v if (found := argument(v)) is None else found for v in value]
+    found = argument(value)
+    return found if found is None or isinstance(value, Value) or value.ndim else [found]
+
+
+class ValuesNode(_definition.Node):
+    """The source of stand-ins: their rows ("slices"), or themselves as one element ("tensors")."""
+
+    def __init__(self, kind, structure, trace, numbers, specs):
+        super().__init__(f"{kind}_of_values", {"structure": structure.document(), "values": numbers}, structure=structure)
+        self.trace, self.elements = trace, specs
+
+    def __getstate__(self):
+        return {**super().__getstate__(), "trace": None}
+
+    def opened(self):
+        return "placeholder", {"spec": spec_document(self._structure, self.elements)}
+
+
+def source(kind, structure, leaves):
+    """The source `kind` of leaves, [(path, value), ...] as of `Structure.of`; None where there is no stand-in among them."""
+    trace = current()
+    if trace is None or _trace.trace_of([v for _, v in leaves]) is None:
+        return None
+    tensors = [_trace._result(trace, path, v) for path, v in leaves]
+    shapes = [t.shape for t in tensors]
+    if kind == "slices":
+        for (path, _), shape in zip(leaves, shapes):
+            if not shape:
+                raise InvalidArgumentError(f"from_tensor_slices: component{path} is a single value and cannot be sliced; "
+                                           "give arrays of at least one dimension")
+        shapes = [shape[1:] for shape in shapes]
+    specs = [TensorSpec(shape, t.dtype if t._column is None else t._column) for shape, t in zip(shapes, tensors)]
+    return ValuesNode(kind, structure, trace, [trace.number(t) for t in tensors], specs)
+
+
+class InputNode(_definition.Node):
+    """The index-th of the datasets that an element has."""
+
+    def __init__(self, index, structure, specs):
+        super().__init__("input", {"index": index}, structure=structure)
+        self.elements = specs
+
+    def opened(self):
+        return "placeholder", {"spec": spec_document(self._structure, self.elements)}
+
+
+def spec_document(structure, specs):
+    """Elements as core/spec describes them."""
+    components = [{"dtype": _definition.code(s.dtype), "shape": [-1 if n is None else n for n in s.shape]} for s in specs]
+    return {"structure": structure.document(), "components": components}
+
+
+def concrete(node):
+    """A definition for the element that functions are tried on; None where it cannot be made, or there is none."""
+    nodes, traces = node.nodes(), []
+    for n in nodes:
+        if isinstance(n, InputNode) or any(getattr(f, "captures", False) for f in n.functions()):
+            return None
+        traces += [n.trace] if isinstance(n, ValuesNode) else _traces(n.args)
+    if not traces:
+        return node
+    found = traces[0].sample_values() if traces[0] is not None else None
+    return None if found is None else _filled(node, found)
+
+
+def _filled(node, values):
+    if isinstance(node, ValuesNode):
+        arrays = [values[k] for k in node.args["values"]]
+        op = {"slices_of_values": "from_tensor_slices", "tensors_of_values": "from_tensors"}[node.op]
+        return _definition.Slices(op, node.structure, arrays, [s.dtype for s in node.elements])
+    out = copy.copy(node)
+    out.args = _replaced(node.args, lambda v: _plain(values[v["$value"]]))
+    out.inputs, out._handle = tuple(_filled(n, values) for n in node.inputs), None
+    return out
+
+
+def _plain(value):
+    """A value as an argument is given in Python."""
+    made = value.tolist() if hasattr(value, "tolist") else value
+    if isinstance(made, list):
+        return [_plain(v) for v in made]
+    return made.decode("utf-8", "surrogateescape") if isinstance(made, bytes) else made
+
+
+def _traces(args):
+    """The traces of the values in arguments."""
+    if isinstance(args, Value):
+        return [args._trace]
+    if isinstance(args, dict):
+        return [t for k, v in args.items() if k != "template" for t in _traces(v)]
+    return [t for v in args for t in _traces(v)] if isinstance(args, (list, tuple)) else []
+
+
+def _replaced(args, f):
+    if isinstance(args, Value):
+        return f(args)
+    if isinstance(args, dict):  # a template has values of its own
+        return {k: v if k == "template" else _replaced(v, f) for k, v in args.items()}
+    return [_replaced(v, f) for v in args] if isinstance(args, (list, tuple)) else args
+
+
+def sampled(args):
+    """Arguments with any value in place of those that differ between elements."""
+    return _replaced(args, lambda v: v.sample) if _traces(args) else args
