@@ -23,6 +23,7 @@ _PLACES = {
     "InternalError": "_errors",
     "Dataset": "_dataset",
     "TensorSpec": "_spec",
+    "DatasetSpec": "_spec",
     "Options": "_options",
     "INFINITE_CARDINALITY": "_dataset",
     "UNKNOWN_CARDINALITY": "_dataset",

@@ -1,5 +1,6 @@
 """infeed.Dataset: an immutable definition of a sequence of elements."""
 
+import base64
 import itertools
 import os
 
@@ -8,6 +9,7 @@ from infeed._errors import Error, InvalidArgumentError
 from infeed._iterator import Decoder, Iterator
 from infeed._options import Options
 from infeed._sources import Sources
+from infeed._spec import Structure
 from infeed._transformations import Transformations
 
 INFINITE_CARDINALITY = -1
@@ -223,6 +225,12 @@ class Dataset(Sources, Transformations):
         import cloudpickle
 
         return _unpickled, (type(self), cloudpickle.dumps(self.__getstate__()))
+
+
+def of_text(structure, text):
+    """The dataset that a component of kind "dataset" is."""
+    args = {"structure": structure.document(), "data": base64.b64encode(text).decode()}
+    return Dataset(_definition.Node("dataset_of", args, structure=Structure("leaf")))
 
 
 def _unpickled(cls, state):

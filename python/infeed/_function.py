@@ -362,6 +362,18 @@ class PredicateNode(FunctionNode):
         super().__init__(op, "predicate", Function(fn, op, lambda: (node.structure, node.specs), node.first_element), {}, (node,))
 
 
+class ClassNode(FunctionNode):
+    """rejection_resample."""
+
+    def __init__(self, node, fn, args):
+        function = Function(fn, "rejection_resample", lambda: (node.structure, node.specs), node.first_element)
+        super().__init__("rejection_resample", "class_func", function, args, (node,))
+
+    @property
+    def structure(self):
+        return Structure("tuple", items=(Structure("leaf"), self.inputs[0].structure))
+
+
 class FoldNode(FunctionNode):
     """scan and reduce, whose functions are given a state and an element."""
 

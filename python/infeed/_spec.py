@@ -5,6 +5,8 @@ component. Components are counted in the order of tf.data: fields of tuples in
 order, keys of dicts sorted.
 """
 
+import json
+
 import numpy as np
 
 from infeed._errors import InvalidArgumentError
@@ -50,17 +52,41 @@ class TensorSpec:
         return f"TensorSpec(shape={self.shape}, dtype={self.dtype})"
 
 
+class DatasetSpec:
+    """A component whose values are datasets, as those of `Dataset.window`; element_spec is that of their elements.
+
+    Example:
+        >>> import infeed
+        >>> infeed.Dataset.range(4).window(2).element_spec
+        DatasetSpec(TensorSpec(shape=(), dtype=int64))
+    """
+
+    __slots__ = ("element_spec",)
+
+    def __init__(self, element_spec):
+        self.element_spec = element_spec
+
+    def __eq__(self, other):
+        return self.element_spec == other.element_spec if isinstance(other, DatasetSpec) else NotImplemented
+
+    def __hash__(self):
+        return hash((DatasetSpec, self.element_spec))
+
+    def __repr__(self):
+        return f"DatasetSpec({self.element_spec!r})"
+
+
 class Structure:
     """How the components of an element are nested; the tree that `of` finds in a value."""
 
     __slots__ = ("kind", "keys", "order", "items", "example")
 
     def __init__(self, kind, keys=(), order=(), items=(), example=None):
-        self.kind = kind  # "leaf", "tuple", "dict" or "namedtuple"
+        self.kind = kind  # "leaf", "tuple", "dict" or "namedtuple"; "dataset": one text that stands for a dataset
         self.keys = keys  # of a dict as it had them; fields of a named tuple
         self.order = order  # of a dict: sorted keys
         self.items = items  # in the order of components
-        self.example = example  # what makes a dict or named tuple of the user's type
+        self.example = example  # what makes a dict or named tuple of the user's type; the spec of a dataset's elements
 
     @classmethod
     def of(cls, value, path=""):
@@ -103,6 +129,8 @@ class Structure:
         inside = [item.document() for item in self.items]
         if self.kind == "leaf":
             return None
+        if self.kind == "dataset":
+            return {"dict": [[_component(self.example), None]], "name": ":dataset"}
         if self.kind == "tuple":
             return {"tuple": inside}
         if self.kind == "dict":
@@ -117,6 +145,8 @@ class Structure:
         """A function from a tuple of components to the element."""
         if self.kind == "leaf":
             return lambda values: values[0]
+        if self.kind == "dataset":
+            return self._dataset
         if all(item.kind == "leaf" for item in self.items):
             return self._joiner()
         join, parts, at = self._joiner(), [], 0
@@ -125,6 +155,14 @@ class Structure:
             parts.append((item.packer(), slice(at, at + n)))
             at += n
         return lambda values: join(tuple([f(values[s]) for f, s in parts]))
+
+    def _dataset(self, values):
+        """The dataset that a text stands for; of a spec, that of such datasets."""
+        if isinstance(values[0], TensorSpec):
+            return DatasetSpec(self.example)
+        from infeed import _dataset
+
+        return _dataset.of_text(self, values[0])
 
     def _joiner(self):
         """A function from a tuple of this node's own items to the node."""
@@ -139,6 +177,13 @@ class Structure:
                 return lambda values: dict(zip(keys, values))
             return lambda values: {k: values[i] for k, i in zip(keys, places)}
         return lambda values: _filled(self.example, keys, [values[i] for i in places])
+
+
+def _component(spec):
+    """A component as core/spec writes it in JSON."""
+    from infeed import _definition
+
+    return json.dumps({"dtype": _definition.code(spec.dtype), "shape": [-1 if d is None else d for d in spec.shape]}, separators=(",", ":"))
 
 
 def _sorted_keys(value, path):
