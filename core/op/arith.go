@@ -1,6 +1,9 @@
 package op
 
-import "infeed/core/spec"
+import (
+	"infeed/core/kernel"
+	"infeed/core/spec"
+)
 
 func init() {
 	signedLoops[int8](int8s)
@@ -18,6 +21,19 @@ func init() {
 	numberLoops[complex64](complex64s)
 	numberLoops[complex128](complexes)
 	bools()
+	kernels()
+}
+
+// kernels replaces loops by those of core/kernel.
+func kernels() {
+	for name, op := range map[string]kernel.Arith{"add": kernel.Add, "subtract": kernel.Subtract, "multiply": kernel.Multiply, "divide": kernel.Divide} {
+		add(name, 2, float32s, float32s, func(d, a, b, _ []byte) {
+			kernel.Float32s(op, view[float32](d), view[float32](a), view[float32](b))
+		})
+		add(name, 2, float64s, float64s, func(d, a, b, _ []byte) {
+			kernel.Float64s(op, view[float64](d), view[float64](a), view[float64](b))
+		})
+	}
 }
 
 func numberLoops[T number](t spec.DType) {
@@ -66,14 +82,6 @@ func multiplyLoop[T ordered](d, a, b, _ []byte) {
 }
 
 func squareLoop[T ordered](d, a, _, _ []byte) { multiplyLoop[T](d, a, a, nil) }
-
-func divideLoop[T float](d, a, b, _ []byte) {
-	z, x, y := view[T](d), view[T](a), view[T](b)
-	x, y = x[:len(z)], y[:len(z)]
-	for i := range z {
-		z[i] = x[i] / y[i]
-	}
-}
 
 func negativeLoop[T number](d, a, _, _ []byte) {
 	z, x := view[T](d), view[T](a)

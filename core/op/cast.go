@@ -2,6 +2,7 @@ package op
 
 import (
 	"infeed/core/errs"
+	"infeed/core/kernel"
 	"infeed/core/spec"
 )
 
@@ -25,8 +26,12 @@ func init() {
 	castsFromFloat(float16s, func(x uint16) float64 { return float64(fromHalf(x)) })
 	castsFromFloat(complex64s, func(x complex64) float64 { return float64(real(x)) })
 	castsFromFloat(complexes, func(x complex128) float64 { return real(x) })
-	cast(float32s, float64s, castLoop[float32, float64])
-	cast(float64s, float32s, castLoop[float64, float32])
+	kernelCast(uint8s, float32s, kernel.U8ToF32)
+	kernelCast(uint8s, float64s, kernel.U8ToF64)
+	kernelCast(int32s, float32s, kernel.I32ToF32)
+	kernelCast(int64s, float32s, kernel.I64ToF32)
+	kernelCast(float32s, float64s, kernel.F32ToF64)
+	kernelCast(float64s, float32s, kernel.F64ToF32)
 	cast(float32s, float16s, func(d, a, _, _ []byte) { narrow(d, a) })
 	cast(float16s, float32s, func(d, a, _, _ []byte) { widen(d, a) })
 	cast(complex64s, complexes, each1(func(x complex64) complex128 { return complex128(x) }))
@@ -61,6 +66,10 @@ func bindCast(n *node, in []spec.Component) (*binding, error) {
 }
 
 func cast(from, to spec.DType, f loop) { casts[[2]spec.DType{from, to}] = f }
+
+func kernelCast(from, to spec.DType, pair kernel.Convert) {
+	cast(from, to, func(d, a, _, _ []byte) { kernel.Converted(pair, d, a, len(d)/int(to.Size)) })
+}
 
 func castLoop[S, D ordered](d, a, _, _ []byte) {
 	z, x := view[D](d), view[S](a)

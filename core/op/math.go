@@ -33,7 +33,6 @@ var functions264 = map[string]func(x, y float64) float64{
 
 func floatLoops[T float](t spec.DType) {
 	realLoops[T](t)
-	add("divide", 2, t, t, divideLoop[T])
 	for op, f := range functions64 {
 		if p := precise[op]; p != nil && t == float64s {
 			f = p

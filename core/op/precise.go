@@ -134,7 +134,7 @@ var farQuarter = sync.OnceValue(func() *big.Float {
 
 // turnedFar is turned for numbers beyond mostTurned.
 func turnedFar(x float64) (r dd, k int) {
-	f := new(big.Float).SetPrec(2*farDigits).SetFloat64(math.Abs(x))
+	f := new(big.Float).SetPrec(2 * farDigits).SetFloat64(math.Abs(x))
 	n, _ := new(big.Float).SetPrec(farDigits).Quo(f, farQuarter()).Int(nil)
 	f.Sub(f, new(big.Float).SetPrec(2*farDigits).Mul(farQuarter(), new(big.Float).SetPrec(farDigits).SetInt(n)))
 	r.hi, _ = f.Float64()

@@ -4,7 +4,7 @@ import "infeed/core/block"
 
 // tileValues is how many values loops make at a time: few enough for the tiles of a
 // group to stay in the first level cache, many enough to make calls cheap.
-const tileValues = 1024
+const tileValues = 2048
 
 // loop makes d of up to three operands, value by value; operands that an operation
 // does not have are empty. All are of the same number of values.
