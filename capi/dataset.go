@@ -12,6 +12,7 @@ import (
 
 	"infeed/core/arena"
 	"infeed/core/pipeline"
+	"infeed/core/spec"
 )
 
 // datasetObject and iteratorObject are what the handles of a definition and of an
@@ -77,7 +78,13 @@ func datasetOpen(c *call) error {
 	if d.Indexed() {
 		c.setOut(1, 1)
 	}
-	return c.long(d.Spec())
+	return c.long(opened{d.Spec(), d.Text()})
+}
+
+// opened is what Python is told of a definition.
+type opened struct {
+	Spec *spec.Element `json:"spec"`
+	Text string        `json:"text"`
 }
 
 func datasetAt(c *call) error {

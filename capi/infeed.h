@@ -145,7 +145,7 @@ int32_t infeed_order(infeed_call *call);
  * datasets. The arrays it names by address must stay until the dataset, those made of
  * it and their iterators are closed. out[0]: how many elements a pass has, -1 without
  * end, -2 unknown; out[1]: 1 where elements can be had by number. Long result: the
- * spec of its elements. */
+ * spec of its elements, and its last operation in words. */
 int32_t infeed_dataset_open(infeed_call *call);
 
 /* Makes element arg[1] of pass arg[0], as a group of one in a lent slot: entry (see

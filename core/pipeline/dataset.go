@@ -55,6 +55,9 @@ func (d *Dataset) Cardinality() int64 { return d.def.Cardinality() }
 // Spec describes the elements.
 func (d *Dataset) Spec() *spec.Element { return d.def.Spec() }
 
+// Text names the last operation and its arguments, as they are written in Python.
+func (d *Dataset) Text() string { return d.root.Op.text() }
+
 // Indexed tells whether elements can be had by number.
 func (d *Dataset) Indexed() bool {
 	_, ok := d.def.(dataset.Indexed)

@@ -188,6 +188,57 @@ class Dataset(Sources, Transformations):
 
         return keras.FromDataset(self, steps)
 
+    def to_torch(self):
+        """This dataset for a training loop of torch: iterate it as a `torch.utils.data.DataLoader`.
+
+        Elements come as tensors; each `iter` is the next pass. It has `state_dict` and
+        `load_state_dict` as torchdata's StatefulDataLoader.
+
+        Example:
+            >>> import infeed
+            >>> try:
+            ...     import torch
+            ... except ImportError:
+            ...     shapes = [(2,), (1,)]
+            ... else:
+            ...     shapes = [tuple(b.shape) for b in infeed.Dataset.range(3).batch(2).to_torch()]
+            >>> shapes
+            [(2,), (1,)]
+        """
+        from infeed.torch import Loader
+
+        return Loader(self)
+
+    def to_jax(self, sharding=None):
+        """An iterator over the next pass whose elements are arrays on a device of JAX, one ahead.
+
+        sharding: where to put them, a `jax.sharding.Sharding` or a device; None: the
+        default device. It has `get_state` and `set_state`. Raises InvalidArgumentError
+        for text.
+
+        Example:
+            >>> import infeed
+            >>> [b.shape for b in infeed.Dataset.range(3).map(lambda x: x.astype("int32")).batch(2).to_jax()]
+            [(2,), (1,)]
+        """
+        from infeed.jax import DeviceIterator
+
+        return DeviceIterator(self, sharding)
+
+    def explain(self):
+        """What the dataset does, in words: for each operation whether it runs natively or as Python and why, and how it resumes.
+
+        Example:
+            >>> import infeed
+            >>> lines = infeed.Dataset.range(3).map(lambda x: x + 1).explain().splitlines()
+            >>> print(lines[1].partition(": ")[2])
+            3 elements; random access; <lambda> runs natively; resumes by seek: a number
+        """
+        from infeed._explain import explain
+
+        self._ready()
+        return explain(self)
+
     # -- the engine -------------------------------------------------------------------------
 
     def _continue_after(self, pass_):
