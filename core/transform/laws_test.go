@@ -1,0 +1,131 @@
+package transform
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"infeed/core/block"
+	"infeed/core/dataset"
+	"infeed/core/dataset/datasettest"
+	"infeed/core/errs"
+	"infeed/core/rng"
+)
+
+// step puts an operation on a dataset whose first component counts; so does that of
+// the result.
+type step struct {
+	name string
+	on   func(r *rand.Rand, d dataset.Definition) dataset.Definition
+}
+
+// plus adds what was drawn to the first component and keeps only that. It fails at
+// numbers that end in 7, where fails.
+func plus(fails bool) byRow {
+	return byRow{element(leaf('i', 8)), func(row block.Block, n int64, key rng.Key) ([]value, error) {
+		x := at(row, 0, 0)
+		if fails && x%10 == 7 {
+			return nil, errs.New(errs.InvalidArgument, "plus", "%d", x)
+		}
+		return []value{number(x + int64(key.Uint64(uint64(n))%3))}, nil
+	}}
+}
+
+func notThird() byRow { return isTrue(func(x int64) (bool, error) { return x%3 != 2, nil }) }
+
+// first keeps the first component of elements that have more.
+func first(d dataset.Definition) dataset.Definition {
+	if len(d.Spec().Components) == 1 {
+		return d
+	}
+	return Map(d, &selecting{element(leaf('i', 8)), []int{0}}, 0)
+}
+
+func steps(fails bool) []step {
+	type rd = rand.Rand
+	type def = dataset.Definition
+	return []step{
+		{"map", func(_ *rd, d def) def { return Map(d, plus(fails), 1) }},
+		{"filter", func(_ *rd, d def) def { return must(Filter(d, notThird(), 1)) }},
+		{"take_while", func(_ *rd, d def) def {
+			return must(TakeWhile(d, isTrue(func(x int64) (bool, error) { return x < 40, nil }), 1))
+		}},
+		{"enumerate", func(r *rd, d def) def { return Enumerate(d, r.Int64N(5)) }},
+		{"zip", func(_ *rd, d def) def { return zipped(d, d) }},
+		{"concatenate", func(_ *rd, d def) def { return must(Concatenate(d, d)) }},
+		{"batch", func(r *rd, d def) def { return must(Unbatch(must(Batch(first(d), r.Int64N(4)+1, r.IntN(2) == 0)))) }},
+		{"rebatch", func(r *rd, d def) def {
+			return must(Unbatch(must(Rebatch(must(Batch(first(d), 2, true)), []int64{1, r.Int64N(4) + 1}, r.IntN(2) == 0))))
+		}},
+		{"padded_batch", func(r *rd, d def) def {
+			return must(Unbatch(must(PaddedBatch(first(d), r.Int64N(4)+1, Padding{}, false))))
+		}},
+		{"window", func(r *rd, d def) def {
+			w := windowed(first(d), WindowOptions{r.Int64N(3) + 1, r.Int64N(3) + 1, r.Int64N(2) + 1, r.IntN(2) == 0})
+			return must(Unbatch(must(FlatMap(w, flattened{element(leaf('i', 8, -1))}, 3))))
+		}},
+		{"unique", func(_ *rd, d def) def { return Unique(d) }},
+		{"ignore_errors", func(_ *rd, d def) def { return IgnoreErrors(d) }},
+		{"cache", func(_ *rd, d def) def { return Cache(d) }},
+		{"prefetch", func(r *rd, d def) def { return must(Prefetch(d, r.Int64N(5)-1, 1<<20)) }},
+		{"scan", func(_ *rd, d def) def {
+			return must(Scan(first(d), state(element(leaf('i', 8)), number(1)), counting(), 1))
+		}},
+		{"sample", func(r *rd, d def) def {
+			return sampled(SampleOptions{Seed: r.Uint64(), StopOnEmpty: r.IntN(2) == 0}, d, d)
+		}},
+		{"choose", func(r *rd, d def) def {
+			return must(ChooseFromDatasets(must(Repeat(list(0, 1, 1, 0, 0), r.Int64N(5))), r.IntN(2) == 0, d, d))
+		}},
+		{"shuffle", func(r *rd, d def) def {
+			return must(Shuffle(d, ShuffleOptions{Seed: r.Uint64(), Window: r.Int64N(5) + 1}))
+		}},
+		{"take", func(r *rd, d def) def { return must(Take(d, r.Int64N(20))) }},
+		{"skip", func(r *rd, d def) def { return must(Skip(d, r.Int64N(5))) }},
+		{"shard", func(r *rd, d def) def { return must(Shard(d, 2, r.Int64N(2))) }},
+		{"repeat", func(r *rd, d def) def { return must(Repeat(d, r.Int64N(3))) }},
+	}
+}
+
+// graph puts a few operations on a dataset; its name says which.
+func graph(r *rand.Rand, in dataset.Definition, fails bool) (string, dataset.Definition) {
+	all := steps(fails)
+	var names []string
+	for range r.IntN(4) + 1 {
+		s := all[r.IntN(len(all))]
+		in = s.on(r, in)
+		names = append(names, s.name)
+	}
+	return strings.Join(names, ", "), in
+}
+
+// Whatever is put on whatever keeps to the contracts.
+func TestRandomGraphsKeepToTheContracts(t *testing.T) {
+	sources := []dataset.Definition{datasettest.Range(11), stream(datasettest.Range(11)), mixed(9), stream(lame(9)), lame(9)}
+	for seed := range uint64(60) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		name, d := graph(r, sources[r.IntN(len(sources))], true)
+		t.Run(fmt.Sprint(seed, " ", name), func(t *testing.T) { datasettest.Check(t, d, 16) })
+	}
+}
+
+// A dataset that is indexed has the elements that it has as a stream.
+func TestRandomGraphsAreTheSameOnStreams(t *testing.T) {
+	for seed := range uint64(200) {
+		var both [2]dataset.Definition
+		name := ""
+		for i, in := range []dataset.Definition{mixed(12), stream(mixed(12))} {
+			name, both[i] = graph(rand.New(rand.NewPCG(seed, 2)), in, false)
+		}
+		if strings.Contains(name, "shuffle") { // a whole dataset is shuffled otherwise than a stream
+			continue
+		}
+		for pass := range int64(2) {
+			key := dataset.PassKey(pass)
+			require.Equal(t, datasettest.ReadAll(t, both[0], key, 30), datasettest.ReadAll(t, both[1], key, 30), "%d %s", seed, name)
+		}
+	}
+}
