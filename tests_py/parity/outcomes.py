@@ -139,6 +139,8 @@ def _dense(array):
 
 def spec(value):
     """Specs in the structure of an element."""
+    if type(value).__name__ == "SparseTensor":  # infeed's: the specs of three arrays
+        return Spec("SparseTensor", (None,) * value.indices.shape[1], np.dtype(value.values.dtype).name)
     if isinstance(value, tuple):
         items = [spec(v) for v in value]
         return type(value)(*items) if hasattr(value, "_fields") else tuple(items)

@@ -6,6 +6,7 @@ for TensorFlow those of tf.experimental.numpy. Where the libraries have no commo
 spelling (dtype conversion, a message's text) there is a function here for both.
 """
 
+import contextlib
 import importlib
 import os
 
@@ -103,3 +104,20 @@ class Infeed(Side):
         options = self.infeed.Options()
         options.threading.private_threadpool_size = n
         return ds.with_options(options)
+
+    @contextlib.contextmanager
+    def blocks_of(self, size):
+        """Iterators that are opened inside ask for blocks of so many bytes at most, and of one element at least."""
+        native = importlib.import_module("infeed._native")
+        call = native.Call.__call__
+
+        def smaller(self, name, data=None, *rest, **more):
+            if name == "dataset_iterate":
+                data = {**data, "group_bytes": size}
+            return call(self, name, data, *rest, **more)
+
+        native.Call.__call__ = smaller
+        try:
+            yield
+        finally:
+            native.Call.__call__ = call

@@ -1,6 +1,6 @@
 """Dataset.filter."""
 
-from cases import case
+from cases import case, expect
 
 
 @case([0, 2, 4], cardinality=-2)
@@ -20,6 +20,11 @@ def test_dict(lib):
 
 @case([b"keep"])
 def test_text(lib):
+    return lib.Dataset.from_tensor_slices(["keep", "drop"]).filter(lambda s: s == b"keep")
+
+
+@case([b"keep"], infeed=expect([]), differs="Text is bytes, and equals no str")
+def test_text_and_str(lib):
     return lib.Dataset.from_tensor_slices(["keep", "drop"]).filter(lambda s: s == "keep")
 
 

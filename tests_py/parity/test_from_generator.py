@@ -2,6 +2,9 @@
 
 import numpy as np
 from cases import case, expect
+from outcomes import Spec
+
+RANK = "Specs have the rank that the first element has"
 
 
 def count(n=3):
@@ -52,7 +55,7 @@ def test_output_types(lib):
     return lib.Dataset.from_generator(count, lib.int64, ())
 
 
-@case([0, 1, 2])
+@case([0, 1, 2], spec=Spec("Tensor", None, "int64"), infeed=expect(spec=Spec("Tensor", (), "int64")), differs=RANK)
 def test_output_types_without_shapes(lib):
     return lib.Dataset.from_generator(count, output_types=lib.int64)
 

@@ -24,7 +24,7 @@ def reasons():
     """What the cases in this folder give as reasons, as they are written."""
     text = "\n".join(p.read_text() for p in HERE.glob("test_*.py") if p != Path(__file__))
     constants = dict(re.findall(r'^([A-Z]+) = "(.*)"$', text, re.M))
-    return {quoted or constants[name] for quoted, name in re.findall(r'differs=(?:"(.*?)"|([A-Z]+))[,)]', text)}
+    return {quoted or constants[name] for quoted, name in re.findall(r'"?differs"?[=:] ?(?:"(.*?)"|([A-Z]+))[,)}]', text)}
 
 
 def test_each_difference_has_a_row_and_each_row_a_case():
