@@ -57,6 +57,9 @@ func infeedgo_dataset_error(c *C.infeed_call) C.int32_t { return do(c, datasetEr
 //export infeedgo_dataset_state
 func infeedgo_dataset_state(c *C.infeed_call) C.int32_t { return do(c, datasetState) }
 
+//export infeedgo_dataset_stats
+func infeedgo_dataset_stats(c *C.infeed_call) C.int32_t { return do(c, datasetStats) }
+
 //export infeedgo_dataset_answer
 func infeedgo_dataset_answer(c *C.infeed_call) C.int32_t { return do(c, datasetAnswer) }
 
@@ -170,6 +173,14 @@ func datasetState(c *call) error {
 		return err
 	}
 	return c.long(state)
+}
+
+func datasetStats(c *call) error {
+	it, err := lookup[iteratorObject](c.handle())
+	if err != nil {
+		return err
+	}
+	return c.long(it.Stats())
 }
 
 func datasetAnswer(c *call) error {

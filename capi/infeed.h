@@ -171,6 +171,9 @@ int32_t infeed_dataset_error(infeed_call *call);
  * those made lately. */
 int32_t infeed_dataset_state(infeed_call *call);
 
+/* Long result: what the iterator did, see pipeline.Stats. */
+int32_t infeed_dataset_stats(infeed_call *call);
+
 /* Answers job arg[0] of the iterator. data: JSON, see pipeline.Answer; the arrays in
  * it are used during the call only. */
 int32_t infeed_dataset_answer(infeed_call *call);

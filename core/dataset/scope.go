@@ -16,6 +16,8 @@ type Scope struct {
 	// Workers is how many goroutines a stage may have; 0: none, the caller of Next
 	// does the work.
 	Workers int
+	// Counters is what datasets count in, for whoever made the scope.
+	Counters any
 	// Failed, if set, is told why when the scope ends before it is closed.
 	Failed func(cause error)
 
@@ -41,7 +43,7 @@ func NewScope(fs vfs.FS, workers int) *Scope {
 // Child returns a scope that ends with s at the latest.
 func (s *Scope) Child() *Scope {
 	c := NewScope(s.FS, s.Workers)
-	c.Caller, c.parent = s.Caller, s
+	c.Caller, c.Counters, c.parent = s.Caller, s.Counters, s
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.mu.closed {

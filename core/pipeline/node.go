@@ -30,6 +30,14 @@ type Node struct {
 	built  *Dataset // that was checked before
 }
 
+// origin returns the node that was built, of which n may be a copy.
+func (n *Node) origin() *Node {
+	if n.built != nil {
+		return n.built.root.origin()
+	}
+	return n
+}
+
 // Chain returns the node of the last of ops, each of which works on the one
 // before it.
 func Chain(ops ...Op) *Node {
@@ -131,8 +139,14 @@ func (n *Node) build(depth int) (dataset.Definition, int, error) {
 		}
 		inputs, height = append(inputs, d), max(height, h+1)
 	}
+	if _, bare := n.Op.(*Indexed); bare { // it looks at what its input is
+		inputs[0] = uncounted(inputs[0])
+	}
 	d, err := n.Op.build(inputs, height)
-	return d, height, err
+	if err != nil {
+		return nil, 0, err
+	}
+	return count(d, n), height, nil
 }
 
 // visit calls f for every node, inputs first.

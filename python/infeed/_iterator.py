@@ -5,11 +5,12 @@ import ctypes
 import json
 import struct
 import threading
+import time
 
 import numpy as np
 
 from infeed import _function, _native, _options, _text
-from infeed._errors import CancelledError, ForkedProcessError, InvalidArgumentError
+from infeed._errors import CancelledError, Error, ForkedProcessError, InvalidArgumentError
 
 _U64 = (1 << 64) - 1
 
@@ -44,6 +45,8 @@ class Iterator:
         self._workers = 0
         self._start = self._end = 0  # the first element's number, and the one after the group at hand
         self._over = False  # the last element was delivered
+        self._waited = 0.0  # seconds
+        self._last_stats = {"stages": [], "waiting": 0, "ahead": 0, "lost": 0, "places": []}
         self._closed = False
         self._state = None
 
@@ -112,7 +115,9 @@ class Iterator:
                     raise self._failure(call, status)
                 if _native.exiting():
                     raise CancelledError("the interpreter is shutting down")
+                start = time.perf_counter()
                 status = self._wait(call.address)
+                self._waited += time.perf_counter() - start
             if call.struct.entry.status != _native.JOB:
                 return
             self._jobs.run(_native.Entry.from_buffer_copy(call.struct.entry))
@@ -213,6 +218,26 @@ class Iterator:
             self._start = self._end
             self._dataset._continue_after(self._pass)
 
+    def stats(self):
+        """What the iterator did so far, as `Stats`: elements, bytes and time of each stage, and which is the slowest.
+
+        Example:
+            >>> import infeed
+            >>> it = iter(infeed.Dataset.range(100).map(lambda x: x + 1).batch(10))
+            >>> _ = list(it)
+            >>> [s["elements"] for s in it.stats().stages]
+            [100, 100, 10]
+        """
+        with self._lock:
+            return Stats(self._counted(), self._waited, self._end - len(self._ready) - self._start)
+
+    def _counted(self):
+        if self._call is None:
+            return self._last_stats
+        call = _native.Call(self._call.struct.handle)
+        call("dataset_stats")
+        return json.loads(call.long())
+
     def close(self):
         """Ends the iterator and gives back its memory; arrays it gave out stay valid."""
         self._closed = True
@@ -223,13 +248,49 @@ class Iterator:
         raise TypeError("an iterator over a Dataset cannot be copied or pickled; save its state_dict() instead")
 
     def _abandon(self):
-        call, self._call = self._call, None
+        call = self._call
         if call is not None:
+            try:
+                self._last_stats = self._counted()
+            except Error:  # it was closed, or belongs to the process that forked this one
+                pass
+            self._call = None
             _close(call)
 
     def __del__(self):
         if getattr(self, "_call", None) is not None:
             self._abandon()
+
+
+class Stats:
+    """What an iterator did. Made by `Iterator.stats`; printed, it is a table.
+
+    stages: for each operation, the source first, a dict with `text`, `elements`,
+    `bytes` (without text), `seconds` (in it, without the stages below it). waiting,
+    ahead: how many groups of elements are ready, and may be at most. consumer_wait:
+    seconds that the loop waited for elements. lost, places: what errors="skip" and
+    ignore_errors left out, how much and the first places. bottleneck: the text of the
+    stage that took the most time, where the loop waited at all.
+    """
+
+    def __init__(self, counted, waited, delivered):
+        self.stages, self.waiting, self.ahead = counted["stages"], counted["waiting"], counted["ahead"]
+        self.lost, self.places = counted["lost"], counted["places"]
+        self.consumer_wait, self.delivered = waited, delivered
+
+    @property
+    def bottleneck(self):
+        slowest = max(self.stages, key=lambda s: s["seconds"], default=None)
+        return slowest["text"] if slowest and self.consumer_wait > 0 else None
+
+    def __repr__(self):
+        lines = [f"{'elements':>12} {'MB':>10} {'seconds':>9}  stage"]
+        lines += [f"{s['elements']:>12} {s['bytes'] / 1e6:>10.1f} {s['seconds']:>9.3f}  {s['text']}" for s in self.stages]
+        lines.append(f"{self.delivered} delivered, {self.waiting} of {self.ahead} groups ready, the loop waited {self.consumer_wait:.3f} s, "
+                     f"{self.lost} left out")
+        if self.bottleneck:
+            lines.append(f"bottleneck: {self.bottleneck}")
+        return "\n".join(lines)
 
 
 def _check_types(state):
