@@ -32,6 +32,7 @@ _PLACES = {
     "TextLineDataset": "_files",
     "FixedLengthRecordDataset": "_files",
     "CsvDataset": "_files",
+    "make_csv_dataset": "_make_csv",
 }
 
 # Modules that come with infeed when they are asked for.
