@@ -21,7 +21,7 @@ import (
 // A template is a definition in which {"$value": k} as an argument, or in a list of
 // arguments, stands for the k-th result of a program of the element: a number, a
 // string, or a list of such. {"$const": k} as the attributes of a constant of a
-// program makes it a value of any shape. These operations are in templates only:
+// program makes it a value of any shape, {"$bytes": k} is a string in base64. These operations are in templates only:
 //
 //	{"op": "input", "args": {"index": k}}                   the k-th dataset that the element has
 //	{"op": "slices_of_values", "args": {"structure": s, "values": [k, ...]}}

@@ -44,11 +44,10 @@ type part struct {
 	inputs []*part
 }
 
-// hole is where a value goes into arguments: as an argument, or as the attributes of a
-// constant of a program.
+// hole is where a value goes into arguments, and how.
 type hole struct {
-	value    int
-	constant bool
+	value int
+	kind  string // $value: as it is; $const: as the attributes of a constant; $bytes: in base64
 }
 
 // valuesSource is the arguments of slices_of_values and tensors_of_values.
@@ -230,8 +229,8 @@ func (c *cutter) write(tree any) error {
 	switch t := tree.(type) {
 	case map[string]any:
 		for name, value := range t {
-			if k, ok := value.(json.Number); ok && len(t) == 1 && (name == "$value" || name == "$const") {
-				return c.hole(k, name == "$const")
+			if k, ok := value.(json.Number); ok && len(t) == 1 && (name == "$value" || name == "$const" || name == "$bytes") {
+				return c.hole(k, name)
 			}
 		}
 		return c.object(t)
@@ -253,12 +252,12 @@ func (c *cutter) write(tree any) error {
 	return err
 }
 
-func (c *cutter) hole(k json.Number, constant bool) error {
+func (c *cutter) hole(k json.Number, kind string) error {
 	n, err := k.Int64()
 	if err != nil || n < 0 || n > 1<<20 {
 		return errs.New(errs.InvalidArgument, "definition", "value %s", k)
 	}
-	c.pieces, c.holes, c.now = append(c.pieces, c.now), append(c.holes, hole{int(n), constant}), nil
+	c.pieces, c.holes, c.now = append(c.pieces, c.now), append(c.holes, hole{int(n), kind}), nil
 	return nil
 }
 

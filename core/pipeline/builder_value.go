@@ -19,8 +19,11 @@ type values struct{ row block.Block }
 
 // fill writes what goes into a hole, as JSON.
 func (v values) fill(out []byte, h hole) ([]byte, error) {
-	if h.constant {
+	switch h.kind {
+	case "$const":
 		return v.constant(out, h.value)
+	case "$bytes":
+		return v.bytes(out, h.value)
 	}
 	return v.append(out, h.value)
 }
@@ -45,6 +48,19 @@ func (v values) constant(out []byte, k int) ([]byte, error) {
 		}
 	}
 	text, err := json.Marshal(a)
+	return append(out, text...), err
+}
+
+// bytes writes a string in base64.
+func (v values) bytes(out []byte, k int) ([]byte, error) {
+	if err := v.has(k); err != nil {
+		return nil, err
+	}
+	t := v.row.Columns[k].Text
+	if t == nil || t.Len() != 1 {
+		return nil, errs.New(errs.InvalidArgument, "function", "%v is not a string", v.row.Shapes.Components[k])
+	}
+	text, err := json.Marshal(t.At(0))
 	return append(out, text...), err
 }
 

@@ -4,7 +4,7 @@ import base64
 import itertools
 import os
 
-from infeed import _arguments, _definition
+from infeed import _arguments, _definition, _template
 from infeed._errors import Error, InvalidArgumentError
 from infeed._iterator import Decoder, Iterator
 from infeed._options import Options
@@ -280,6 +280,9 @@ class Dataset(Sources, Transformations):
 
 def of_text(structure, text):
     """The dataset that a component of kind "dataset" is."""
+    if (given := _template.argument(text, _template.Bytes)) is not None:
+        args = {"structure": structure.document(), "data": given}
+        return Dataset(_template.InputNode("dataset_of", args, Structure("leaf"), [structure.example]))
     args = {"structure": structure.document(), "data": base64.b64encode(text).decode()}
     return Dataset(_definition.Node("dataset_of", args, structure=Structure("leaf")))
 

@@ -6,6 +6,7 @@ each element, and the dataset that it returns goes to the engine as a definition
 the arrays in it.
 """
 
+import base64
 import collections
 import functools
 import hashlib
@@ -36,7 +37,7 @@ class DatasetFunction(_function.Function):
         from infeed._dataset import Dataset
 
         structure = self._takes()[0]
-        datasets = [Dataset(_template.InputNode(i, *d)) for i, d in enumerate(self._inputs())]
+        datasets = [Dataset(_template.InputNode("input", {"index": i}, *d)) for i, d in enumerate(self._inputs())]
         if self._pack:
             return self._pack(components, datasets)
         return structure, structure.pack(components)
@@ -59,7 +60,7 @@ class DatasetFunction(_function.Function):
     def _once(self):
         t = _template.Trace(_trace.active(), self._components)
         _, specs = self._takes()
-        leaves = [t.value(s.shape, s.dtype, s.dtype) for s in specs]
+        leaves = [t.value(s.shape, s.dtype) for s in specs]
         with _trace.entered(t):
             try:
                 dataset = checked(self, _trace.call(self.fn, *self._given(leaves)))
@@ -81,7 +82,12 @@ class DatasetFunction(_function.Function):
     def _components(self):
         """The components of the element that the function is tried on; None: there is none."""
         element = self._sample()
-        return None if element is None else [v for _, v in Structure.of(element)[1]]
+        if element is None:
+            return None
+        from infeed._dataset import Dataset
+
+        leaves = [v for _, v in Structure.of(element)[1]]
+        return [base64.b64decode(v._node.args["data"]) if isinstance(v, Dataset) else v for v in leaves]
 
     def compare(self):
         """Compares what is inside with Python's results."""

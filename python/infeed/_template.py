@@ -21,10 +21,28 @@ from infeed._spec import TensorSpec
 class Value(dict):
     """An argument that differs between elements. The engine checks it; here it is as good as any number."""
 
-    def __init__(self, trace, number, text):
-        super().__init__({"$value": number})
-        self._trace = trace
-        self.sample = "" if text else 1  # what is as good as any, where the engine is asked what elements are like
+    key = "$value"
+
+    def __init__(self, trace, number, t):
+        super().__init__({self.key: number})
+        self.trace = trace
+        self.sample = self.of_sample(t)  # as good as any, where the engine is asked what elements are like
+
+    @property
+    def number(self):
+        return self[self.key]
+
+    @staticmethod
+    def of_sample(t):
+        return "" if t.dtype.hasobject else 1
+
+    @staticmethod
+    def of_value(value):
+        """What stands in its place for a value."""
+        made = value.tolist() if hasattr(value, "tolist") else value
+        if isinstance(made, list):
+            return [Value.of_value(v) for v in made]
+        return made.decode("utf-8", "surrogateescape") if isinstance(made, bytes) else made
 
     def _yes(self, other):
         return True
@@ -37,7 +55,7 @@ class Value(dict):
     __hash__ = None
 
     def _needed(self, *args):
-        self._trace.end("it needs the value of an argument of a dataset, which differs between elements")
+        self.trace.end("it needs the value of an argument of a dataset, which differs between elements")
 
     __int__ = __float__ = __index__ = __bool__ = __add__ = __radd__ = __sub__ = __mul__ = __neg__ = _needed
 
@@ -48,22 +66,39 @@ class Value(dict):
 class Constant(Value):
     """The attributes of a constant of a program inside, which differ between elements."""
 
-    def __init__(self, trace, number, t):
-        dict.__init__(self, {"$const": number})
-        self._trace = trace
+    key = "$const"
+
+    @staticmethod
+    def of_sample(t):
         shape = [1 if d is None else d for d in t.shape]
         n = int(np.prod(shape))
-        self.sample = {"dtype": _definition.code(t.dtype), "shape": shape}
         if t.dtype.hasobject:
-            self.sample["texts"] = [""] * n
-        else:
-            self.sample["data"] = base64.b64encode(bytes(n * t.dtype.itemsize)).decode()
+            return {"dtype": "|O", "shape": shape, "texts": [""] * n}
+        return {"dtype": _definition.code(t.dtype), "shape": shape, "data": _base64(bytes(n * t.dtype.itemsize))}
+
+
+class Bytes(Value):
+    """A string of bytes as an argument."""
+
+    key = "$bytes"
+
+    @staticmethod
+    def of_sample(t):
+        return ""
+
+    @staticmethod
+    def of_value(value):
+        return _base64(value)
+
+
+def _base64(data):
+    return base64.b64encode(data).decode()
 
 
 def _unpickled(cls, value, sample):
     out = cls.__new__(cls)
     out.update(value)
-    out._trace, out.sample = None, sample
+    out.trace, out.sample = None, sample
     return out
 
 
@@ -111,9 +146,8 @@ class Trace(_trace.Trace):
         from infeed import _program
 
         specs = [TensorSpec(o.shape, o.dtype) for o in self.outputs]
-        dtypes = [o.dtype if o._column is None else o._column for o in self.outputs]
         try:
-            return _program.results(self.program(), specs, dtypes, components)
+            return _program.results(self.program(), specs, components)
         except Error:
             return None
 
@@ -124,14 +158,14 @@ def current():
     return trace if type(trace) is Trace else None
 
 
-def argument(value):
+def argument(value, kind=Value):
     """A stand-in as an argument of a dataset, or None for what is no stand-in."""
     if isinstance(value, Value):
         return value
     trace = current()
     if trace is None or type(value) is not _trace.Tensor:
         return None
-    t = _trace.as_text(trace.tensor(value))
+    t = trace.tensor(value)
     return Value(trace, trace.number(t), t.dtype.hasobject)
 
 
@@ -172,15 +206,15 @@ def source(kind, structure, leaves):
                 raise InvalidArgumentError(f"from_tensor_slices: component{path} is a single value and cannot be sliced; "
                                            "give arrays of at least one dimension")
         shapes = [shape[1:] for shape in shapes]
-    specs = [TensorSpec(shape, t.dtype if t._column is None else t._column) for shape, t in zip(shapes, tensors)]
+    specs = [TensorSpec(shape, t.dtype) for shape, t in zip(shapes, tensors)]
     return ValuesNode(kind, structure, trace, [trace.number(t) for t in tensors], specs)
 
 
 class InputNode(_definition.Node):
-    """The index-th of the datasets that an element has."""
+    """A dataset that an element has: the index-th of its inputs, or the one that a text of it stands for."""
 
-    def __init__(self, index, structure, specs):
-        super().__init__("input", {"index": index}, structure=structure)
+    def __init__(self, op, args, structure, specs):
+        super().__init__(op, args, structure=structure)
         self.elements = specs
 
     def opened(self):
@@ -197,7 +231,7 @@ def concrete(node):
     """A definition for the element that functions are tried on; None where it cannot be made, or there is none."""
     nodes, traces = node.nodes(), []
     for n in nodes:
-        if isinstance(n, InputNode) or any(getattr(f, "captures", False) for f in n.functions()):
+        if n.op == "input" or any(getattr(f, "captures", False) for f in n.functions()):
             return None
         traces += [n.trace] if isinstance(n, ValuesNode) else _traces(n.args)
     if not traces:
@@ -211,24 +245,16 @@ def _filled(node, values):
         arrays = [values[k] for k in node.args["values"]]
         op = {"slices_of_values": "from_tensor_slices", "tensors_of_values": "from_tensors"}[node.op]
         return _definition.Slices(op, node.structure, arrays, [s.dtype for s in node.elements])
-    out = copy.copy(node)
-    out.args = _replaced(node.args, lambda v: _plain(values[v["$value"]]))
+    out = _definition.Node(node.op, {}, structure=node.structure) if isinstance(node, InputNode) else copy.copy(node)
+    out.args = _replaced(node.args, lambda v: v.of_value(values[v.number]))
     out.inputs, out._handle = tuple(_filled(n, values) for n in node.inputs), None
     return out
-
-
-def _plain(value):
-    """A value as an argument is given in Python."""
-    made = value.tolist() if hasattr(value, "tolist") else value
-    if isinstance(made, list):
-        return [_plain(v) for v in made]
-    return made.decode("utf-8", "surrogateescape") if isinstance(made, bytes) else made
 
 
 def _traces(args):
     """The traces of the values in arguments."""
     if isinstance(args, Value):
-        return [args._trace]
+        return [args.trace]
     if isinstance(args, dict):
         return [t for k, v in args.items() if k != "template" for t in _traces(v)]
     return [t for v in args for t in _traces(v)] if isinstance(args, (list, tuple)) else []
