@@ -62,15 +62,15 @@ func TestFeaturesOfAnyLength(t *testing.T) {
 		{"key": "s", "kind": "sequence", "dtype": "string", "shape": [2], "default": {"texts": ["LQ=="]}},
 		{"key": "v", "kind": "var", "dtype": "float32"}]}`
 	a := example(entry("s", bytesFeature("a", "b", "c", "d")), entry("v", floatFeature(1)))
-	c := example(entry("s", bytesFeature("e", "f")), entry("v", floatFeature(2, 3)))
+	c := example(entry("s", bytesFeature("e", "f")), entry("v", floatFeature(2, 3, 4)))
 	b := textBlock([]int64{2}, a, c, c, example())
 	p := call1(t, b.Shapes, "parse_example", attrs)
 	require.Equal(t, "(object[2 -1 2], int64[-1 2], float32[-1], int64[2])", p.Spec().String())
 	got, _, err := results(t, p, b)
 	require.NoError(t, err)
 	require.Equal(t, []string{
-		`[2 2 2]["a" "b" "c" "d" "e" "f" "-" "-"] [3 2][0 0 1 0 1 1] [3][1 2 3] [2][2 2]`,
-		`[2 1 2]["e" "f" "-" "-"] [2 2][0 0 0 1] [2][2 3] [2][2 2]`,
+		`[2 2 2]["a" "b" "c" "d" "e" "f" "-" "-"] [4 2][0 0 1 0 1 1 1 2] [4][1 2 3 4] [2][2 3]`,
+		`[2 1 2]["e" "f" "-" "-"] [3 2][0 0 0 1 0 2] [3][2 3 4] [2][2 3]`,
 	}, got)
 
 	b = textBlock(nil, a, c)
@@ -78,7 +78,7 @@ func TestFeaturesOfAnyLength(t *testing.T) {
 	require.Equal(t, "(object[-1 2], float32[-1])", p.Spec().String())
 	got, _, err = results(t, p, b)
 	require.NoError(t, err)
-	require.Equal(t, []string{`[2 2]["a" "b" "c" "d"] [1][1]`, `[1 2]["e" "f"] [2][2 3]`}, got)
+	require.Equal(t, []string{`[2 2]["a" "b" "c" "d"] [1][1]`, `[1 2]["e" "f"] [3][2 3 4]`}, got)
 }
 
 func TestEmptyBatches(t *testing.T) {

@@ -35,6 +35,9 @@ func (n *node) dataType() (tfproto.DataType, spec.DType, error) {
 		return t, spec.Text, nil
 	}
 	d, _ := t.DType()
+	if d.Kind == 'V' {
+		d.Label = attrs.DType // as NumPy does not know it
+	}
 	return t, d, nil
 }
 

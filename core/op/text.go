@@ -2,59 +2,14 @@ package op
 
 import (
 	"bytes"
-	"unicode/utf8"
 
-	"infeed/core/block"
 	"infeed/core/errs"
 	"infeed/core/spec"
 )
 
 func init() {
-	binders["text"] = bindText
 	binders["text_equal"] = bindTextEqual
 	binders["gather"] = bindGather
-}
-
-// bindText makes strings of any length of a column of a fixed length, as NumPy has
-// them: without the NULs at their end, or, in a dtype V, up to the last byte that is
-// not NUL, which marks the end.
-func bindText(n *node, in []spec.Component) (*binding, error) {
-	if len(in) != 1 || in[0].DType.Kind != 'S' && in[0].DType.Kind != 'U' && in[0].DType.Kind != 'V' {
-		return nil, n.refuse(in)
-	}
-	kind, size := in[0].DType.Kind, in[0].DType.Size
-	return &binding{out: []spec.Component{{DType: spec.Text, Shape: in[0].Shape}}, step: func(_ *chance, rows int64, in []operand, out *operand) {
-		each := in[0].Count()
-		for r := range rows {
-			row := in[0].row(r)
-			for i := range each {
-				appendFixed(out.Text, kind, row[i*size:(i+1)*size])
-			}
-		}
-	}}, nil
-}
-
-func appendFixed(t *block.Text, kind byte, value []byte) {
-	if kind == 'U' {
-		t.Starts = append(t.Starts, int64(len(t.Data)))
-		for _, r := range trimRunes(view[rune](value)) {
-			t.Data = utf8.AppendRune(t.Data, r)
-		}
-		t.Ends = append(t.Ends, int64(len(t.Data)))
-		return
-	}
-	value = bytes.TrimRight(value, "\x00")
-	if kind == 'V' && len(value) > 0 {
-		value = value[:len(value)-1]
-	}
-	t.Append(value)
-}
-
-func trimRunes(r []rune) []rune {
-	for len(r) > 0 && r[len(r)-1] == 0 {
-		r = r[:len(r)-1]
-	}
-	return r
 }
 
 func bindTextEqual(n *node, in []spec.Component) (*binding, error) {

@@ -63,7 +63,7 @@ class Function:
         if self._traced is not None or self.reason is not None:
             return
         structure, specs = self._takes()
-        traced = _trace.trace(self.fn, structure, specs, [s.dtype for s in specs])
+        traced = _trace.trace(self.fn, structure, specs)
         if isinstance(traced, str):
             self.reason = traced
         else:

@@ -26,37 +26,26 @@ def run(document, arrays, rows=None, seed=(0,), first=0):
         a = np.asarray(a, object) if isinstance(a, (bytes, str)) else np.asarray(a)
         a = np.ascontiguousarray(a).reshape(a.shape)
         shape = a.shape if rows is None else a.shape[1:]
-        kept.append(a)
-        if a.dtype.hasobject:
-            texts = [t.encode() if isinstance(t, str) else bytes(t) for t in a.flat]
-            offsets = np.zeros(len(texts) + 1, np.int64)
-            np.cumsum([len(t) for t in texts], out=offsets[1:])
-            data = np.frombuffer(b"".join(texts) or b"\0", np.uint8)
-            kept += [offsets, data]
-            given.append({"dtype": "|O8", "shape": shape, "address": data.ctypes.data, "bytes": int(offsets[-1]),
-                          "offsets": offsets.ctypes.data})
-        else:
-            given.append({"dtype": _definition.plain(a.dtype).str, "shape": shape, "bytes": a.nbytes,
-                          "address": a.ctypes.data if a.nbytes else 0})
+        dtype = np.dtype(object) if a.dtype.kind in "SUO" else a.dtype
+        kept.append(_text.pack(a) if dtype.hasobject else a)
+        given.append(_definition.described(kept[-1], shape, dtype))
     call = _native.Call()
     call("program_run", {"program": document, "rows": 1 if rows is None else rows, "arrays": given,
                          "seed": [int(s) & _U64 for s in seed], "first": first})
     return call.struct.entry
 
 
-def results(document, specs, dtypes, arrays, rows=None, seed=(0,), first=0):
-    """`run`, with the results decoded: specs and dtypes are theirs, as a Dataset has them."""
+def results(document, specs, arrays, rows=None, seed=(0,), first=0):
+    """`run`, with the results decoded: specs are theirs."""
     entry = run(document, arrays, rows, seed, first)
     try:
         memory = _native.memory_of(entry)
         numbers = np.ndarray(entry.meta_bytes // 8, np.int64, memory, entry.meta_offset).tolist()
         out, at = [], 1
-        for spec, dtype in zip(specs, dtypes):
+        for spec in specs:
             offset, shape = numbers[at], tuple(numbers[at + 1:at + 1 + len(spec.shape)])
             at += 1 + len(shape)
-            column = _column(memory, offset, (numbers[0], *shape), dtype)
-            if spec.dtype.hasobject and not dtype.hasobject:
-                column = _text.decoder(dtype)(column)
+            column = _column(memory, offset, (numbers[0], *shape), spec.dtype)
             out.append(column[0] if rows is None else column)
         return out
     finally:
@@ -77,4 +66,4 @@ def _column(memory, offset, shape, dtype):
 def of_traced(traced, structure, element, seed=(0,), first=0):
     """What a traced function gives for an element, run by the engine, nested as its results."""
     leaves = [v for _, v in Structure.of(element)[1]] if structure.kind != "leaf" else [element]
-    return traced.structure.pack(results(traced.document, traced.specs, traced.dtypes, leaves, seed=seed, first=first))
+    return traced.structure.pack(results(traced.document, traced.specs, leaves, seed=seed, first=first))

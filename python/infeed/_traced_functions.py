@@ -53,10 +53,8 @@ def reshape(t, *shape, order="C", **kwargs):
 
 
 def _viewed(t, op, attrs, shape):
-    """A node that only changes the shape; it keeps how text is stored."""
-    out = t._trace.add(op, [t], attrs, [(shape, t._dtype)])[0]
-    out._column = t._column
-    return out
+    """A node that has some of the values of another, of the same dtype."""
+    return t._trace.add(op, [t], attrs, [(shape, t._dtype)])[0]
 
 
 def expand_dims(t, axis):
@@ -140,7 +138,6 @@ def concatenate(arrays, axis=0, out=None, dtype=None, casting="same_kind"):
 
 def _common(trace, tensors, dtype=None):
     """Stand-ins cast to the dtype that NumPy would give them together."""
-    tensors = [_trace.as_text(t) for t in tensors]
     if any(t._dtype.hasobject for t in tensors):
         if not all(t._dtype.hasobject for t in tensors):
             trace.end("it joins text and numbers")
@@ -352,7 +349,7 @@ def take(a, indices, axis=None, out=None, mode="raise"):
         if indices.dtype.kind not in "iu":
             trace.end(f"it indexes by values of dtype {indices.dtype}")
         shape = a._shape[:axis] + indices._shape + a._shape[axis + 1:]
-        return trace.add("gather", [_trace.as_text(a), cast(indices, np.int64)], {"axis": axis}, [(shape, a._dtype)])[0]
+        return trace.add("gather", [a, cast(indices, np.int64)], {"axis": axis}, [(shape, a._dtype)])[0]
     indices = np.asarray(indices)
     if indices.dtype.kind not in "iu" and indices.size:
         trace.end(f"it indexes by values of dtype {indices.dtype}")

@@ -198,7 +198,7 @@ def _compare_signs(trace, ufunc, inputs):
 def _text(trace, ufunc, inputs):
     if ufunc not in (np.equal, np.not_equal):
         trace.end(f"it uses np.{ufunc.__name__} of text")
-    a, b = [_trace.as_text(trace.tensor(v)) if type(v) is Tensor else trace.constant(v) for v in inputs]
+    a, b = [trace.tensor(v) for v in inputs]
     if not (a.dtype.hasobject and b.dtype.hasobject):
         trace.end("it compares text with numbers")
     same = trace.add("text_equal", [a, b], {}, [(broadcast(trace, a._shape, b._shape), bool)])[0]

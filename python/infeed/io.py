@@ -289,4 +289,4 @@ def _run(op, attrs, operands, results):
     outputs = list(range(n, n + len(results)))
     document = {"nodes": [{"op": op, "in": list(range(n)), "attrs": attrs}], "outputs": outputs,
                 "structure": {"tuple": [None] * len(results)}}
-    return iter(_program.results(document, results, [s.dtype for s in results], operands))
+    return iter(_program.results(document, results, operands))

@@ -82,7 +82,7 @@ def traced(lib, case):
 
     x = np.array(case.x, object)
     text = TensorSpec(x.shape, object)
-    found = _trace.trace(lambda v: as_element(case.make(lib, v)), Structure("leaf"), [text], [text.dtype])
+    found = _trace.trace(lambda v: as_element(case.make(lib, v)), Structure("leaf"), [text])
     if isinstance(found, str):
         return found
     try:

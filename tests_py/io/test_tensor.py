@@ -83,7 +83,7 @@ def test_serialize_tensor_traced(infeed, value):
     from infeed import _program, _trace
     from infeed._spec import Structure, TensorSpec
 
-    found = _trace.trace(infeed.io.serialize_tensor, Structure("leaf"), [TensorSpec(value.shape, value.dtype)], [value.dtype])
+    found = _trace.trace(infeed.io.serialize_tensor, Structure("leaf"), [TensorSpec(value.shape, value.dtype)])
     assert _program.of_traced(found, Structure("leaf"), value) == infeed.io.serialize_tensor(value)
 
 

@@ -20,6 +20,15 @@ def case(name, function, *arguments):
     CASES.append((name, function, arguments))
 
 
+def operations():
+    """The cases by operation: {name without dtypes: [(name, function, arguments), ...]}."""
+    out = {}
+    for found in CASES:
+        operation = " ".join(w for w in found[0].split() if w not in EVERY)
+        out.setdefault(operation, []).append(found)
+    return out
+
+
 def parse(argument):
     """dtype and shape of an argument such as f4[3,4]."""
     dtype, shape = re.fullmatch(r"([^[]+)\[(.*)\]", argument).groups()

@@ -7,7 +7,7 @@ import pytest
 
 from infeed import _program, _trace
 from infeed._spec import Structure, TensorSpec
-from operations import CASES, parse, value
+from operations import operations, parse, value
 
 # NumPy leaves to C what becomes of floats that no int of the dtype can hold; the
 # engine does what x86 does, and so does NumPy where it converts one at a time.
@@ -19,24 +19,29 @@ def traced(function, arguments):
     """The program of a function of arguments such as f4[3,4], and their structure."""
     specs = [TensorSpec(shape, dtype) for dtype, shape in map(parse, arguments)]
     structure, _ = Structure.of(tuple(specs))
-    return _trace.trace(function, structure, specs, [s.dtype for s in specs]), structure
+    return _trace.trace(function, structure, specs), structure
 
 
-@pytest.mark.parametrize("name, function, arguments", CASES, ids=[c[0] for c in CASES])
-def test_natively_as_numpy(name, function, arguments):
+@pytest.mark.parametrize("operation", operations())
+def test_natively_as_numpy(operation):
+    for case in operations()[operation]:
+        check(*case)
+
+
+def check(name, function, arguments):
     program, _ = traced(function, arguments)
-    assert not isinstance(program, str), program
+    assert not isinstance(program, str), (name, program)
     special = name not in UNDEFINED
     elements = [tuple(value(a, 10 * i + k, special) for k, a in enumerate(arguments)) for i in range(ROWS)]
     columns = [np.stack([e[k] for e in elements]) if parse(a)[0] != object else _texts([e[k] for e in elements])
                for k, a in enumerate(arguments)]
-    results = _program.results(program.document, program.specs, program.dtypes, columns, rows=ROWS)
+    results = _program.results(program.document, program.specs, columns, rows=ROWS)
     for i, element in enumerate(elements):
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             own = function(*element)
         native = program.structure.pack([r[i] for r in results])
-        assert _trace.agree(native, own, program.exact) is None
+        assert _trace.agree(native, own, program.exact) is None, name
 
 
 def _texts(values):
