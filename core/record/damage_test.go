@@ -481,3 +481,17 @@ func TestEveryFileOperationOfReadingCanFail(t *testing.T) {
 		}
 	}
 }
+
+// What a file was excused for is not excused in the next.
+func TestRecoverIsForOneFile(t *testing.T) {
+	fs := memfs.New()
+	fs.Set("good", frames(t, "x"))
+	fs.Set("bad", frames(t, "y")[:5])
+	r, err := NewReader(fs, []string{"good", "bad"}, TFRecord(), Options{}, Token{})
+	require.NoError(t, err)
+	defer r.Close()
+	r.Recover()
+	var b Block
+	require.NoError(t, r.Next(&b, 10))
+	require.Equal(t, errs.DataLoss, errs.KindOf(r.Next(&b, 10)))
+}

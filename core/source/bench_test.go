@@ -129,3 +129,43 @@ func BenchmarkCsv(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkNumbers(b *testing.B) {
+	const n = 1 << 20
+	numbers, err := Range(0, n, 1, spec.DType{Kind: 'i', Size: 8})
+	require.NoError(b, err)
+	text := &block.Text{}
+	for range n {
+		text.Append([]byte("a text"))
+	}
+	texts, err := Slices(textScalar, n, [][]byte{nil}, text)
+	require.NoError(b, err)
+	for name, d := range map[string]dataset.Definition{"range": numbers, "texts": texts} {
+		b.Run(name, func(b *testing.B) {
+			timed(b, n, func() { require.EqualValues(b, n, read(b, d, 0, 4096)) })
+		})
+	}
+}
+
+// BenchmarkIndexed reads records in random order, 256 at a time.
+func BenchmarkIndexed(b *testing.B) {
+	paths, n := benchRecords(b, 4, 330)
+	stream, err := TFRecord(Files{Paths: paths})
+	require.NoError(b, err)
+	d, err := Indexed(vfs.Local(), stream)
+	require.NoError(b, err)
+	s := dataset.NewScope(vfs.Local(), 0)
+	defer s.Close()
+	access, err := d.(dataset.Indexed).Open(s, dataset.PassKey(0))
+	require.NoError(b, err)
+	r := rand.New(rand.NewPCG(1, 1))
+	index := make([]int64, 256)
+	var buffer block.Buffer
+	timed(b, len(index), func() {
+		for i := range index {
+			index[i] = r.Int64N(int64(n))
+		}
+		buffer.Reset()
+		require.NoError(b, access.Fetch(index, &buffer))
+	})
+}

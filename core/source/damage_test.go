@@ -45,6 +45,12 @@ func TestDamageIsAnErrorAtItsPlace(t *testing.T) {
 			require.Contains(t, got[2], text)
 			require.Equal(t, []string{"a0", "a1", "a3", "a4", "b0", "b1", "b2", "b3", "b4"}, append(got[:2:2], got[3:]...))
 			datasettest.Check(t, on{d, fs}, 20)
+			d, err = TFRecord(Files{Paths: []string{"x", "b"}, Compression: codec.Auto, ParallelReads: 2})
+			require.NoError(t, err)
+			got = texts(t, on{d, fs})
+			require.Contains(t, got[4], "!record: x at byte 36: ")
+			require.Equal(t, []string{"a0", "b0", "a1", "b1", "b2", "a3", "b3", "a4", "b4"}, append(got[:4:4], got[5:]...))
+			datasettest.Check(t, on{d, fs}, 20)
 		}
 	}
 }
@@ -69,6 +75,23 @@ func TestDamageIsLeftOutAndCounted(t *testing.T) {
 			datasettest.Check(t, on{p, fs}, 20)
 			counts(t, on{p, fs}, 2, "a at byte 36", "a at byte 36")
 		}
+	}
+}
+
+// What was an error is not counted as left out: neither with the policy Raise, nor what
+// is no damage with another.
+func TestErrorsAreNotCounted(t *testing.T) {
+	fs := hurt(t, 12)
+	for policy, paths := range map[record.Policy][]string{record.Raise: {"a", "absent", "b"}, record.Skip: {"b", "absent", "b"}} {
+		d, err := TFRecord(Files{Paths: paths, Errors: policy})
+		require.NoError(t, err)
+		s := dataset.NewScope(fs, 0)
+		it, err := d.Iterate(s, dataset.PassKey(0), nil)
+		require.NoError(t, err)
+		all, _ := datasettest.Take(t, it, 1, 100)
+		require.Len(t, all, 11)
+		require.Nil(t, it.Token().Losses())
+		s.Close()
 	}
 }
 
@@ -160,6 +183,26 @@ func TestGzipOfSeveralMembersAndOneThatIsCorrupt(t *testing.T) {
 	got := texts(t, on{d, fs})
 	require.Contains(t, got[len(got)-1], "x at byte")
 	require.Contains(t, got[len(got)-1], "corrupt")
+}
+
+func TestFixedLengthFilesWithARest(t *testing.T) {
+	fs := memfs.New()
+	fs.Set("a", []byte("11223"))
+	fs.Set("b", []byte("44"))
+	for policy, want := range map[record.Policy]string{
+		record.Raise: "! 11 22 44 ! 11 22", record.Skip: "11 22 44 11 22", record.Truncate: "11 22 44 11 22",
+	} {
+		d, err := FixedLength(Files{Paths: []string{"a", "b", "a"}, Errors: policy}, 2, 0, 0)
+		require.NoError(t, err)
+		got := texts(t, on{d, fs})
+		for i, x := range got {
+			if strings.Contains(x, "a at byte 4: the file has 5 bytes; after 2 records of 2 bytes there is a rest of 1") {
+				got[i] = "!"
+			}
+		}
+		require.Equal(t, want, strings.Join(got, " "))
+		datasettest.Check(t, on{d, fs}, 10)
+	}
 }
 
 func TestFilesThatChangeWhileTheyAreRead(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"infeed/core/block"
 	"infeed/core/dataset"
 	"infeed/core/dataset/datasettest"
 	"infeed/core/errs"
@@ -41,10 +42,12 @@ func TestRange(t *testing.T) {
 		require.Equal(t, append([]int64{}, c.want...), numbersOf(t, d, 10), "%v", c)
 		datasettest.Check(t, d, 10)
 	}
-	d, err := Range(math.MinInt64, math.MaxInt64, 1, int64s)
-	require.NoError(t, err)
-	require.Equal(t, dataset.Infinite, d.Cardinality())
-	_, err = Range(0, 5, 0, int64s)
+	for _, stop := range []int64{0, 1, math.MaxInt64 - 1} { // more than can be counted
+		d, err := Range(math.MinInt64, stop, 1, int64s)
+		require.NoError(t, err)
+		require.Equal(t, dataset.Infinite, d.Cardinality())
+	}
+	_, err := Range(0, 5, 0, int64s)
 	require.ErrorContains(t, err, "step is 0")
 }
 
@@ -84,6 +87,20 @@ func TestNumbersOfEveryType(t *testing.T) {
 		require.Equal(t, errs.InvalidArgument, errs.KindOf(err))
 		require.ErrorContains(t, err, dtype.String())
 	}
+}
+
+func TestNumbersLeaveNoMemoryUnwritten(t *testing.T) {
+	d, err := Counter(1, 1, spec.DType{Kind: 'c', Size: 16})
+	require.NoError(t, err)
+	var b block.Buffer
+	dirty, err := b.Block(d.Spec(), 2)
+	require.NoError(t, err)
+	for i := range dirty.Columns[0].Data {
+		dirty.Columns[0].Data[i] = 0xff
+	}
+	b.Reset()
+	require.NoError(t, d.(dataset.RandomAccess).Fetch([]int64{0, 1}, &b))
+	require.Equal(t, make([]byte, 8), b.Blocks()[0].Columns[0].Data[8:16])
 }
 
 func TestCounterOfReals(t *testing.T) {
