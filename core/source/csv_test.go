@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"reflect"
 	"strings"
 	"testing"
@@ -265,4 +266,52 @@ func TestCsvFileThatIsCutWhileItIsRead(t *testing.T) {
 	fs.Set("x", []byte(text[:len(text)/2]))
 	all, _ := datasettest.Take(t, it, 100, 5000)
 	require.Contains(t, all[len(all)-1].Err, "cut short while it was read")
+}
+
+// TestCsvPiecesAreCutBetweenRows compares rows of text that is mostly wrong, read in
+// small pieces, with what one call makes of all of it.
+func TestCsvPiecesAreCutBetweenRows(t *testing.T) {
+	columns := []csvtext.Column{{DType: spec.Text, Default: []byte{}}, {DType: spec.Text, Default: []byte{}}}
+	format, err := csvtext.NewFormat(csvtext.Dialect{}, columns, nil)
+	require.NoError(t, err)
+	for seed := range uint64(20) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		text := make([]byte, 30_000)
+		for i := range text {
+			text[i] = "aaaabc,,,,\"\"\n\r\n "[r.IntN(16)]
+			if seed%2 == 0 && i%50 == 49 { // shorter quoted parts
+				text[i] = '\n'
+			}
+		}
+		want := []string{}
+		for base := 0; base < len(text); {
+			values := make([]csvtext.Values, 2)
+			n, next, bad := format.Parse(text[base:], len(text), values)
+			for i := range n {
+				for _, v := range values {
+					want = append(want, string(v.Data[v.Starts[i]:v.Ends[i]]))
+				}
+			}
+			if bad != nil {
+				want = append(want, bad.In("x", int64(base)).Error())
+			}
+			base += next
+		}
+		fs := memfs.New()
+		fs.Set("x", text)
+		d, err := Csv(CSV{Files: Files{Paths: []string{"x"}, BufferBytes: 1}, Columns: columns})
+		require.NoError(t, err)
+		got := []string{}
+		for _, e := range datasettest.ReadAll(t, on{d, fs}, dataset.PassKey(0), 1<<40) {
+			if e.Err != "" {
+				got = append(got, e.Err)
+			} else {
+				got = append(got, e.Texts[0][0], e.Texts[1][0])
+			}
+		}
+		require.Equal(t, len(want), len(got), "seed %d", seed)
+		for i := range want {
+			require.Equal(t, want[i], got[i], "seed %d, %d", seed, i)
+		}
+	}
 }
