@@ -46,8 +46,9 @@ def parse_single_example(serialized, features, example_names=None, name=None):
         >>> example = bytes.fromhex("0a0c0a0a0a017912051a030a0103")
         >>> parse_single_example(example, {"y": FixedLenFeature([1], "int64")})["y"].tolist()
         [3]
-        >>> parse_single_example(example, {"y": VarLenFeature("int64"), "z": FixedLenFeature([], "float32", 0.5)})["z"]
-        np.float32(0.5)
+        >>> both = {"y": VarLenFeature("int64"), "z": FixedLenFeature([], "float32", 0.5)}
+        >>> {k: v.tolist() for k, v in parse_single_example(example, both).items()}
+        {'y': [3], 'z': 0.5}
     """
     return _parse("parse_single_example", serialized, features, example_names)
 

@@ -10,11 +10,13 @@ import sys
 
 import pytest
 
+import infeed.io
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
 ENV = dict(os.environ, KERAS_BACKEND="jax", JAX_PLATFORMS="cpu", TF_CPP_MIN_LOG_LEVEL="3")
 
-MODULES = ["_errors", "_pydataset", "_dataset", "_spec", "_options", "keras"]
+MODULES = ["_errors", "_pydataset", "_dataset", "_spec", "_options", "keras", "io", "_features", "_writer"]
 
 CHECK = """
 import doctest, importlib, sys
@@ -44,9 +46,9 @@ def test_docstring_examples(module):
 
 
 @pytest.mark.parametrize("name", ["PyDataset", "Dataset", "Error", "TensorSpec", "keras.PyDataset", "keras.accelerate",
-                                  "keras.audit"])
+                                  "keras.audit", *(f"io.{name}" for name in infeed.io.__all__)])
 def test_public_docstring_has_a_tested_example(name):
     os.environ.setdefault("KERAS_BACKEND", "jax")
-    thing = importlib.import_module("infeed.keras" if name.startswith("keras.") else "infeed")
-    thing = getattr(thing, name.split(".")[-1])
+    module, _, member = f"infeed.{name}".rpartition(".")
+    thing = getattr(importlib.import_module(module), member)
     assert doctest.DocTestParser().get_examples(thing.__doc__ or ""), f"{name} has no example"

@@ -44,7 +44,7 @@ def compare(file, names, update=UPDATE):
 
 
 def test_python_names():
-    command = [sys.executable, "-c", PUBLIC_NAMES, "infeed", "infeed.keras"]
+    command = [sys.executable, "-c", PUBLIC_NAMES, "infeed", "infeed.io", "infeed.keras"]
     compare("python.txt", check(command, "/", KERAS_BACKEND="jax").split())
 
 
