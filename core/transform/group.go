@@ -124,8 +124,14 @@ func asInt64(b []byte, d spec.DType) int64 {
 
 func (g *grouping) Spec() *spec.Element { return g.spec }
 
-// Cardinality implements dataset.Definition: nobody knows before the groups are made.
-func (g *grouping) Cardinality() int64 { return dataset.Unknown }
+// Cardinality implements dataset.Definition. Nobody knows before the groups are made,
+// but that there is no end, unless no group is ever complete.
+func (g *grouping) Cardinality() int64 {
+	if g.in.Cardinality() == dataset.Infinite {
+		return dataset.Infinite
+	}
+	return dataset.Unknown
+}
 
 func (g *grouping) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) (dataset.Iterator, error) {
 	it := &groupIterator{keyed: keyed{grouping: g, scope: s, key: chanceKey(pass, g.height)}, pass: pass,

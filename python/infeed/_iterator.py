@@ -159,7 +159,7 @@ class Iterator:
         handle, options = self._dataset._ready(), self._dataset.options()
         self._decode = Decoder(self._dataset._node.structure, handle.specs)
         threads = self._dataset._threads() if handle.calls else 0
-        self._workers = max(_options.workers(options, self._dataset._default_workers()), threads, handle.calls)
+        self._workers = max(_options.workers(options, self._dataset._default_workers()), threads, int(handle.calls))
         call = _native.Call(handle.number)
         call("dataset_iterate", {"pass": self._pass, "shard": self._shard, "state": state, "workers": self._workers,
                                  "ram_budget": _options.ram_budget(options), "functions": handle.calls,

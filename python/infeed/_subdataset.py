@@ -286,7 +286,7 @@ _KEYS = Structure("leaf"), [TensorSpec((), "int64")]
 def group_by_window(node, key_func, reduce_func, window_size, window_size_func):
     """The node of group_by_window."""
     op = "group_by_window"
-    key = _function.Function(key_func, op, lambda: (node.structure, node.specs), node.first_element)
+    key = _Integer(key_func, op, lambda: (node.structure, node.specs), node.first_element)
 
     def sample():
         element = node.first_element()
@@ -298,12 +298,24 @@ def group_by_window(node, key_func, reduce_func, window_size, window_size_func):
     reduce = DatasetFunction(reduce_func, op, lambda: _KEYS, sample, lambda: [(node.structure, node.specs)], pack)
     others = {"key_func": key}
     if window_size_func is not None:
-        others["window_size_func"] = _function.Function(window_size_func, op, lambda: _KEYS, sample)
+        others["window_size_func"] = _Integer(window_size_func, op, lambda: _KEYS, sample)
     args = {"window_size": window_size} if window_size_func is None else {}
     return DatasetsNode(op, "reduce_func", reduce, args, (node,), others)
 
 
+class _Integer(_function.Function):
+    """A function to integers. Where there is no element to try it on, nothing will call it."""
+
+    def _results(self):
+        try:
+            return super()._results()
+        except _errors.InvalidArgumentError:
+            if self._sample() is not None:
+                raise
+        return _KEYS[0], list(_KEYS[1])
+
+
 def bucket_by_sequence_length(node, element_length_func, args):
     """The node of bucket_by_sequence_length."""
-    length = _function.Function(element_length_func, "bucket_by_sequence_length", lambda: (node.structure, node.specs), node.first_element)
+    length = _Integer(element_length_func, "bucket_by_sequence_length", lambda: (node.structure, node.specs), node.first_element)
     return _function.FunctionNode("bucket_by_sequence_length", "element_length_func", length, args, (node,))

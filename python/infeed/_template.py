@@ -115,6 +115,7 @@ class Trace(_trace.Trace):
         """Adds a node, but one that is there already: functions inside, which are traced twice, share values."""
         if op.startswith("random"):
             self.end("it draws random numbers")
+        operands = [self.tensor(t) for t in operands]
         key = json.dumps([op, [t._value for t in operands], attrs])
         if key not in self._done or self.reason:
             self._done[key] = super().add(op, operands, attrs, results)

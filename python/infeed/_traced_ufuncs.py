@@ -209,7 +209,7 @@ def _operator(ufunc, reflected=False):
     def method(self, other):
         if other is None or isinstance(other, (dict, set)):
             self._trace.end(f"it computes with {other!r:.60}")
-        return call(self._trace, ufunc, (other, self) if reflected else (self, other))
+        return call(_trace.trace_of((self, other)), ufunc, (other, self) if reflected else (self, other))
 
     return method
 
