@@ -64,8 +64,11 @@ func (it *gatherIterator) Next(_ int64, dst dataset.Sink) (int64, error) {
 		if isEnd(err) && rows > 0 && !it.dropRemainder {
 			break
 		}
-		if err != nil {
+		if isEnd(err) {
 			return 0, err
+		}
+		if err != nil {
+			return 0, it.fail(err, it.size-rows-1)
 		}
 		rows += n
 	}
@@ -73,6 +76,13 @@ func (it *gatherIterator) Next(_ int64, dst dataset.Sink) (int64, error) {
 		return 0, err
 	}
 	return 1, nil
+}
+
+// fail reads the last n elements of a batch in which one failed, and returns why.
+func (it *gatherIterator) fail(err error, n int64) error {
+	rest := waiting{in: it.in}
+	rest.drop(n)
+	return rest.told(err, it.dropRemainder)
 }
 
 func (g *indexedGather) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) (dataset.Iterator, error) {

@@ -119,7 +119,7 @@ func (w *waiting) batch(size int64, dropRemainder bool, dst dataset.Sink) (int64
 			break
 		}
 		if err != nil || direct {
-			return n, err
+			return n, w.told(err, dropRemainder)
 		}
 	}
 	return w.stack(1, min(size, w.rows), dst)

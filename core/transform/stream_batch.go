@@ -51,7 +51,7 @@ func (it *batchIterator) Next(limit int64, dst dataset.Sink) (int64, error) {
 			break
 		}
 		if err != nil || direct {
-			return n, err
+			return n, w.told(err, it.dropRemainder)
 		}
 	}
 	if w.rows < it.size {
@@ -72,6 +72,7 @@ type waiting struct {
 	at     int            // block in which the next row is
 	row    int64          // rows of it that are in batches
 	rows   int64          // that wait
+	short  bool           // the batch that was dropped would have been the last, and not whole
 }
 
 func (w *waiting) open(op string, from *dataset.Token, open func(*dataset.Token) (dataset.Iterator, error)) (err error) {
@@ -119,7 +120,7 @@ func (w *waiting) token() *dataset.Token {
 
 // more reads up to want elements. When nothing waits and whole batches of size come
 // in one block, they are made in dst, and it returns how many there are. An error is
-// told after what waits was dropped, but for the end.
+// told after the batch that it is in was dropped, but for the end.
 func (w *waiting) more(want, size int64, dst dataset.Sink) (made int64, direct bool, err error) {
 	if w.rows == 0 {
 		w.forget()
@@ -133,12 +134,36 @@ func (w *waiting) more(want, size int64, dst dataset.Sink) (made int64, direct b
 		w.buffer.Cut(parts)
 		return 0, sink.made > 0, err
 	case err != nil:
+		w.drop(size - w.rows - 1)
 		w.forget()
 		return 0, false, err
 	}
 	w.taken += sink.made * size
 	w.rows += n - sink.made*size
 	return sink.made, sink.made > 0, nil
+}
+
+// drop reads the next n elements, which are in a batch with one that failed, so that
+// the batches after it are those that there would be without the failure.
+func (w *waiting) drop(n int64) {
+	w.short = false
+	for n > 0 {
+		w.buffer.Reset()
+		rows, err := w.in.Next(min(n, skipped), &w.buffer)
+		if errors.Is(err, io.EOF) {
+			w.short = true
+			return
+		}
+		n -= passed(rows, err)
+	}
+}
+
+// told is the error of a batch: the end, where the batch was to be left out.
+func (w *waiting) told(err error, dropRemainder bool) error {
+	if err != nil && w.short && dropRemainder {
+		return io.EOF
+	}
+	return err
 }
 
 // stacking is the sink of one call.

@@ -115,10 +115,10 @@ func (it *shuffleIterator) fill(limit int64) {
 		return
 	}
 	it.store.begin(w.places)
-	_, err := it.in.Next(limit, &it.store)
+	n, err := it.in.Next(limit, &it.store)
 	if errors.Is(err, io.EOF) {
 		w.ended = true
-	} else {
+	} else if n > 0 || err != nil {
 		w.places = it.store.finish(err)
 	}
 }

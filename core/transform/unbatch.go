@@ -80,30 +80,65 @@ func (u *unbatch) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) (
 	if err != nil {
 		return nil, err
 	}
-	return &unbatchIterator{scope: s, in: in, row: at[0], size: 1}, nil
+	it := &unbatchIterator{scope: s, in: in, row: at[0], size: 1, fails: 1}
+	if size, _, _ := unbatched("unbatch", u.in.Spec()); size >= 0 {
+		it.fails = size
+	}
+	return it, nil
 }
 
-// unbatchIterator is at a row of the batch that its cursor gives next.
+// unbatchIterator is at a row of the batch that its cursor gives next. In the place of
+// a batch that fails come as many errors as it was to have elements, where that is
+// known.
 type unbatchIterator struct {
-	scope *dataset.Scope
-	in    *dataset.Cursor
-	row   int64
-	size  int64 // of the last batch
-	views views
+	scope  *dataset.Scope
+	in     *dataset.Cursor
+	row    int64
+	size   int64 // of the last batch
+	fails  int64 // how many elements fail with a batch
+	failed error // of the batch; the cursor is past it
+	before *dataset.Token
+	views  views
 }
 
-func (it *unbatchIterator) Token() *dataset.Token { return dataset.Over(it.in.Token(), it.row) }
+func (it *unbatchIterator) Token() *dataset.Token {
+	if it.failed != nil {
+		return dataset.Over(it.before, it.row)
+	}
+	return dataset.Over(it.in.Token(), it.row)
+}
+
+// fail is the error of the next element of a batch that failed.
+func (it *unbatchIterator) fail() error {
+	err := it.failed
+	if it.row++; it.row >= it.fails {
+		it.failed, it.row = nil, 0
+	}
+	return err
+}
 
 func (it *unbatchIterator) Next(limit int64, dst dataset.Sink) (int64, error) {
 	for {
+		if it.failed != nil {
+			return 0, it.fail()
+		}
+		it.before = it.in.Token()
 		b, err := it.in.Peek(max(1, limit/it.size))
-		if err != nil {
+		if isEnd(err) {
 			return 0, err
 		}
-		size, each, err := it.split(b.Shapes)
-		if err != nil {
-			it.in.Take(1)
-			return 0, err
+		var size int64
+		var each *spec.Element
+		if err == nil {
+			if size, each, err = it.split(b.Shapes); err != nil {
+				it.in.Take(1)
+			}
+		}
+		if it.failed = err; err != nil {
+			if it.fails == 0 { // nor would there be elements
+				it.failed = nil
+			}
+			continue
 		}
 		it.size = max(size, 1)
 		if it.row > size {
