@@ -15,17 +15,21 @@ sys.path.insert(0, os.path.join(ROOT, "build_backend"))
 from infeed_build import library  # noqa: E402
 
 
-class BuildLibrary(build_ext):
-    """Builds the one extension with Go; it is loaded with ctypes, so it is no extension module."""
+class BuildLibraries(build_ext):
+    """Builds what setuptools takes for extensions; they are loaded with ctypes, so they are no extension modules."""
 
     def get_ext_filename(self, fullname):
-        return os.path.join(*fullname.split(".")[:-1], library.NAME)
+        return os.path.join(*fullname.split(".")) + ".so"
 
     def get_export_symbols(self, ext):
         return []
 
     def build_extension(self, ext):
-        library.build(ROOT, self.get_ext_fullpath(ext.name), self.build_temp)
+        target = self.get_ext_fullpath(ext.name)
+        if os.path.basename(target) == library.NAME:
+            library.build(ROOT, target, self.build_temp)
+        else:
+            library.build_slotmem(ROOT, target)
 
 
 class LibraryWheel(bdist_wheel):
@@ -53,6 +57,6 @@ class VendoringSdist(sdist):
 
 
 setup(
-    ext_modules=[Extension("infeed.libinfeed", sources=[])],
-    cmdclass={"build_ext": BuildLibrary, "bdist_wheel": LibraryWheel, "sdist": VendoringSdist},
+    ext_modules=[Extension("infeed.libinfeed", sources=[]), Extension("infeed.libslotmem", sources=[])],
+    cmdclass={"build_ext": BuildLibraries, "bdist_wheel": LibraryWheel, "sdist": VendoringSdist},
 )

@@ -1,7 +1,7 @@
 """What the Makefile asks of the build: `python -m infeed_build COMMAND`.
 
     requirements    print what pip must install before a build, if anything
-    library         build python/infeed/libinfeed.so in the tree
+    library         build python/infeed/libinfeed.so and libslotmem.so in the tree
     go ARGUMENT...  run the suitable Go with the build's environment
 """
 
@@ -20,7 +20,9 @@ def main(arguments):
     if command == "requirements":
         print(*toolchain.missing_requirements())
     elif command == "library":
-        library.build(ROOT, ROOT / "python" / "infeed" / library.NAME, SCRATCH)
+        package = ROOT / "python" / "infeed"
+        library.build_slotmem(ROOT, package / library.SLOTMEM_NAME)
+        library.build(ROOT, package / library.NAME, SCRATCH)
     elif command == "go":
         go = toolchain.require_go()
         os.execve(go, [go, *rest], library.compile_environment(ROOT, SCRATCH))

@@ -1,4 +1,4 @@
-"""Compile libinfeed.so from the Go and C sources with `go build`.
+"""Compile libinfeed.so from the Go and C sources with `go build`, and libslotmem.so with the C compiler alone.
 
 The same sources and compilers give the same bytes in any folder: paths are
 trimmed, and build ids, version control stamps and debug information are left
@@ -13,6 +13,7 @@ from pathlib import Path
 from . import toolchain
 
 NAME = "libinfeed.so"
+SLOTMEM_NAME = "libslotmem.so"
 
 # Fused multiply-add would round differently from the Go twins of the kernels.
 _C_FLAGS = "-O3 -g0 -ffp-contract=off"
@@ -52,12 +53,8 @@ def build(root, target, scratch):
     """Build the library of the source tree `root` into the file `target`."""
     toolchain.check_platform()
     env = compile_environment(root, scratch)
-    target = Path(target).absolute()
-    target.parent.mkdir(parents=True, exist_ok=True)
-    # A process may have the old library mapped: it must never see it change.
-    fresh = target.with_name(target.name + ".new")
     # The linker runs elsewhere, hence an absolute path, which may hold spaces.
-    visible = f"'-Wl,--version-script={Path(root).absolute() / 'capi' / 'exports.map'}'"
+    visible = f"'{_visible(Path(root).absolute())}'"
     command = [
         toolchain.require_go(),
         "build",
@@ -66,13 +63,37 @@ def build(root, target, scratch):
         "-buildvcs=false",
         "-ldflags",
         f'-s -w -buildid= -extldflags "{_LINK_FLAGS} {visible}"',
-        "-o",
-        str(fresh),
-        "./capi",
     ]
+    _make(command, "./capi", root, env, target)
+
+
+def build_slotmem(root, target):
+    """Build the library that worker processes load, which is C alone, into the file `target`."""
+    toolchain.check_platform()
+    command = [
+        *toolchain.require_cc().split(),
+        *_C_FLAGS.split(),
+        *_LINK_FLAGS.split(),
+        *"-std=gnu11 -Wall -shared -fPIC -pthread -s".split(),
+        _visible("."),
+    ]
+    _make(command, "capi/slotmem/slotmem.c", root, dict(os.environ), target)
+
+
+def _visible(root):
+    return f"-Wl,--version-script={Path(root, 'capi', 'exports.map')}"
+
+
+def _make(command, source, root, env, target):
+    """Run a compiler in `root` on `source`; the file `target` changes at once, when all is well."""
+    target = Path(target).absolute()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    # A process may have the old library mapped: it must never see it change.
+    fresh = target.with_name(target.name + ".new")
     try:
-        if subprocess.run(command, cwd=root, env=env).returncode != 0:
-            raise SystemExit(f"infeed: `go build ./capi` in {os.path.abspath(root)} failed; its output is above.")
+        if subprocess.run([*command, "-o", str(fresh), source], cwd=root, env=env).returncode != 0:
+            what = f"{os.path.basename(command[0])} ... {source}"
+            raise SystemExit(f"infeed: `{what}` in {os.path.abspath(root)} failed; its output is above.")
         fresh.chmod(0o755)
         os.replace(fresh, target)
     finally:

@@ -45,6 +45,10 @@ def check(batch, index):
         "(x,), (x, y) or (x, y, sample_weight)")
 
 
+def _aligned(nbytes):
+    return (nbytes + ALIGN - 1) // ALIGN * ALIGN
+
+
 class Allocator:
     """Hands out aligned parts of a slot; `empty` is what the dataset's `empty` calls while a batch is made.
 
@@ -57,9 +61,9 @@ class Allocator:
         self.top = 0
         self.given = []
 
-    def place(self, nbytes):
-        """The offset of a fresh part, or None where there is no room."""
-        start = (self.top + ALIGN - 1) // ALIGN * ALIGN
+    def place(self, nbytes, start=0):
+        """The offset of a fresh part, at or after `start`; None where there is no room."""
+        start = _aligned(max(self.top, start))
         if start + nbytes > self.size:
             return None
         self.top = start + nbytes
@@ -248,26 +252,40 @@ def pack(batch, allocator):
     import numpy as np
 
     pickled, arrays = _pickle(batch, allocator)
-    table, copies, end = [], [], allocator.top
-    for a in arrays:
-        at = allocator.offset_of(a.__array_interface__["data"][0], a.nbytes) if a.nbytes and allocator.top else None
-        if at is None:
-            at = (end + ALIGN - 1) // ALIGN * ALIGN
-            end = at + a.nbytes
-            copies.append((at, a))
-        table.append(at)
-        table.append(a.nbytes)
-    meta = (end + 7) // 8 * 8
-    description = struct.pack(f"<II{len(table)}Q", len(arrays), len(pickled), *table) + pickled
-    total = meta + len(description)
-    memory, fd = allocator.memory, None
-    if total > allocator.size:
-        fd, memory = _own_memory(total)
-        copies = list(zip(table[::2], arrays))
+    size = 8 + 16 * len(arrays) + len(pickled)
+    needed = sum(_aligned(a.nbytes) for a in arrays) + size
+    fd, places = None, _arrange(arrays, size, allocator)
+    if places is None:
+        fd, memory = _own_memory(needed)
+        allocator = Allocator(memory, memory.__array_interface__["data"][0])
+        places = _arrange(arrays, size, allocator)
+    table, copies, meta = places
+    memory, total = allocator.memory, meta + size
     for at, a in copies:
         memory[at:at + a.nbytes] = a
+    description = struct.pack(f"<II{len(table)}Q", len(arrays), len(pickled), *table) + pickled
     memory[meta:total] = np.frombuffer(description, np.uint8)
-    return meta, len(description), total, fd
+    return meta, size, total, fd
+
+
+def _arrange(arrays, size, allocator):
+    """Where arrays and, after them all, a description of `size` bytes go: (offsets and bytes of arrays,
+    those to copy there, offset of the description); None if there is no room."""
+    table, copies, stay, end = [], [], [], 0
+    for a in arrays:
+        at = allocator.offset_of(a.__array_interface__["data"][0], a.nbytes) if a.nbytes else None
+        # Where two share memory, only one of them may stay: who gets them may write to one.
+        if at is None or any(at < e and s < at + a.nbytes for s, e in stay):
+            at = allocator.place(a.nbytes)
+            if at is None:
+                return None
+            copies.append((at, a))
+        else:
+            stay.append((at, at + a.nbytes))
+        table += at, a.nbytes
+        end = max(end, at + a.nbytes)
+    meta = allocator.place(size, end)
+    return None if meta is None else (table, copies, meta)
 
 
 def _own_memory(nbytes):

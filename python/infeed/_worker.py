@@ -61,7 +61,9 @@ class Worker:
             elif kind == PAYLOAD:
                 self.payloads[job] = private_map(fds[0], nbytes)
             elif kind == SEGMENT:
-                self.segments[segment] = map_slots(fds[0], slot, nbytes)
+                from infeed import _slotmem
+
+                self.segments[segment] = _slotmem.map_segment(fds[0], slot, nbytes)
             elif kind == FORGET:
                 # Memory that a dataset still refers to stays mapped until it does not.
                 if status == PAYLOAD:
@@ -97,30 +99,42 @@ class Worker:
         except BaseException:
             text = ("a worker process could not load the dataset; what it needs must be importable in a fresh "
                     f"interpreter:\n{traceback.format_exc()}").encode()
-            self.send(encode(UNUSABLE, nbytes=len(text)), text)
+            self.send_fd(encode(UNUSABLE, nbytes=len(text)), text_memory(text))
             return
         self.sock.send(encode(READY))
 
     def make(self, job, index, pass_, epoch, seed, segment, slot, nbytes):
-        allocator = _batch.Allocator(*self.segments[segment][slot]) if nbytes else _batch.Allocator()
+        slot = self.segments[segment][slot] if nbytes else None
+        allocator = slot.begin() if slot else _batch.Allocator()
         try:
             self.seed(seed, pass_, index)
-            with _context.Job(self.dataset, seed, pass_, epoch, index, allocator.empty, alone=True):
-                batch = self.dataset[index]
-                _batch.check(batch, index)
-                meta, meta_bytes, total, fd = _batch.pack(batch, allocator)
-            del batch
-            if allocator.given and allocator.kept():
-                raise _batch.InvalidArgumentError(
-                    f"an array from self.empty() was kept after __getitem__({index}) returned; its memory "
-                    "belongs to the batch, so keep a copy instead")
+            reply, fd = self.fill(job, index, pass_, epoch, seed, allocator)
+            crowded = fd is not None
         except BaseException as e:
-            self.fail(job, index, e)
-            return
+            reply, fd = self.failure(job, e)
+            crowded = False
+        # From here on nothing of the job is referred to but what the user's code keeps.
+        if slot:
+            slot.end(crowded)
         if fd is None:
-            self.sock.send(encode(DONE, 0, job, meta, meta_bytes, total))
+            self.sock.send(reply)
         else:
-            self.send_fd(encode(ELSEWHERE, 0, job, meta, meta_bytes, total), fd)
+            self.send_fd(reply, fd)
+
+    def fill(self, job, index, pass_, epoch, seed, allocator):
+        """Makes a batch and writes it; returns the reply, and the descriptor of memory that goes with it."""
+        with _context.Job(self.dataset, seed, pass_, epoch, index, allocator.empty, alone=True):
+            batch = self.dataset[index]
+            _batch.check(batch, index)
+            meta, meta_bytes, total, fd = _batch.pack(batch, allocator)
+        del batch
+        if allocator.given and allocator.kept():
+            if fd is not None:
+                os.close(fd)
+            raise _batch.InvalidArgumentError(
+                f"an array from self.empty() was kept after __getitem__({index}) returned; its memory "
+                "belongs to the batch, so keep a copy instead")
+        return encode(DONE if fd is None else ELSEWHERE, 0, job, meta, meta_bytes, total), fd
 
     def seed(self, seed, pass_, index):
         """Global generators are those of this batch too: a worker process has them to itself."""
@@ -133,7 +147,8 @@ class Worker:
         if torch is not None and hasattr(torch, "manual_seed"):
             torch.manual_seed(a >> 1)
 
-    def fail(self, job, index, error):
+    def failure(self, job, error):
+        """The reply that tells of an exception, and the descriptor of its report."""
         if isinstance(error, StopIteration):
             replaced = RuntimeError("__getitem__ raised StopIteration")
             replaced.__cause__ = error
@@ -144,12 +159,7 @@ class Worker:
             "exception": pickle_exception(error), "worker": self.number, "pid": os.getpid(),
         }
         data = pickle.dumps(report)
-        self.send(encode(ELSEWHERE, RAISED, job, 0, 0, len(data)), data)
-
-    def send(self, message, data):
-        fd = os.memfd_create("infeed-text", os.MFD_CLOEXEC)
-        os.write(fd, data)
-        self.send_fd(message, fd)
+        return encode(ELSEWHERE, RAISED, job, 0, 0, len(data)), text_memory(data)
 
     def send_fd(self, message, fd):
         socket.send_fds(self.sock, [message], [fd])
@@ -168,16 +178,11 @@ def pickle_exception(error):
         return None
 
 
-def map_slots(fd, slots, nbytes):
-    """(np.uint8 array, address) of every slot of a segment."""
-    import numpy as np
-
-    try:
-        whole = np.frombuffer(mmap.mmap(fd, slots * nbytes), np.uint8)
-    finally:
-        os.close(fd)
-    address = whole.__array_interface__["data"][0]
-    return [(whole[i * nbytes:(i + 1) * nbytes], address + i * nbytes) for i in range(slots)]
+def text_memory(data):
+    """The descriptor of a memfd with some bytes."""
+    fd = os.memfd_create("infeed-text", os.MFD_CLOEXEC)
+    os.write(fd, data)
+    return fd
 
 
 def private_map(fd, nbytes):

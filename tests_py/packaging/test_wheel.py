@@ -6,9 +6,12 @@ import shutil
 import subprocess
 import zipfile
 
+import pytest
 from infeed import _elf
 
 from .conftest import build, unpack
+
+LIBRARIES = pytest.mark.parametrize("name", ["libinfeed.so", "libslotmem.so"])
 
 
 def test_wheel_is_for_every_python_3_on_this_platform(wheel):
@@ -23,9 +26,9 @@ def test_wheel_is_for_every_python_3_on_this_platform(wheel):
 def test_wheel_holds_the_package_and_nothing_else(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
-    assert "infeed/libinfeed.so" in names
-    assert "infeed/_cli.py" in names
-    strangers = [n for n in names if not re.fullmatch(r"infeed/.*\.py|infeed/libinfeed\.so|infeed-[^/]*\.dist-info/.*", n)]
+    assert {"infeed/libinfeed.so", "infeed/libslotmem.so", "infeed/_cli.py"} <= set(names)
+    expected = r"infeed/.*\.py|infeed/lib(infeed|slotmem)\.so|infeed-[^/]*\.dist-info/.*"
+    strangers = [n for n in names if not re.fullmatch(expected, n)]
     assert strangers == []
 
 
@@ -42,19 +45,24 @@ def test_needs_of_the_package_are_numpy_and_cloudpickle(wheel):
     assert "Requires-Python: >=3.10" in text
 
 
-def test_only_names_of_infeed_show(library):
-    listing = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout
+@pytest.mark.parametrize("name, one", [("libinfeed.so", "infeed_abi_version"), ("libslotmem.so", "infeed_slot_map")])
+def test_only_names_of_infeed_show(library, name, one):
+    command = ["nm", "-D", "--defined-only", library.with_name(name)]
+    listing = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     shown = [line.split()[-1].partition("@")[0] for line in listing.splitlines()]
-    assert "infeed_abi_version" in shown
+    assert one in shown
     assert [name for name in shown if not name.startswith("infeed_")] == []
 
 
-def test_library_needs_the_c_library_only(library):
-    assert {name for name, _ in _elf.needed_versions(library)} <= {"libc.so.6", "libpthread.so.0", "ld-linux-x86-64.so.2"}
+@LIBRARIES
+def test_library_needs_the_c_library_only(library, name):
+    needed = {other for other, _ in _elf.needed_versions(library.with_name(name))}
+    assert needed <= {"libc.so.6", "libpthread.so.0", "ld-linux-x86-64.so.2"}
 
 
-def test_library_names_no_folder_of_the_machine_that_built_it(library, wheel):
-    content = library.read_bytes()
+@LIBRARIES
+def test_library_names_no_folder_of_the_machine_that_built_it(library, name, wheel):
+    content = library.with_name(name).read_bytes()
     assert str(wheel.parent.parent).encode() not in content
     assert b"/go/src/runtime" not in content
 
