@@ -18,6 +18,7 @@ PATH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "libslotmem.so")
 # Numbers of functions in NumPy's table, the same in all of its versions 1.22 to 2.
 C_VERSION, FEATURE_VERSION, SET_HANDLER, GET_HANDLER = 0, 211, 304, 305
 HAS_HANDLERS = 15  # the feature version of NumPy 1.22
+HANDLER_NAME = b"mem_handler"  # of the capsule, which refers to it
 
 # After a job that left arrays in its slot, or whose arrays stood in the way, some jobs
 # do without: each time twice as many up to this limit, and one less after each that went well.
@@ -56,11 +57,11 @@ def _take_over(lib, capsule):
     if number(table[C_VERSION])() >> 24 not in (1, 2) or number(table[FEATURE_VERSION])() < HAS_HANDLERS:
         return False
     before = ctypes.PYFUNCTYPE(ctypes.py_object)(table[GET_HANDLER])()
-    handler = lib.infeed_slot_handler(pointer(before, b"mem_handler"))
+    handler = lib.infeed_slot_handler(pointer(before, HANDLER_NAME))
     if handler is None:
         return False
     lib.before = before  # what it passes on to lives as long
-    ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object)(table[SET_HANDLER])(wrapped(handler, b"mem_handler", None))
+    ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object)(table[SET_HANDLER])(wrapped(handler, HANDLER_NAME, None))
     return True
 
 
