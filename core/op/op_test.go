@@ -44,7 +44,7 @@ func blockOf(rows int64, in ...values) block.Block {
 }
 
 func constNode(v values) *node {
-	d := map[string]any{"dtype": "<" + string(v.dtype.Kind) + string('0'+byte(v.dtype.Size)), "shape": v.shape, "data": v.data}
+	d := map[string]any{"dtype": v.dtype.Code(), "shape": v.shape, "data": v.data}
 	if v.shape == nil {
 		d["shape"] = []int64{}
 	}
@@ -58,13 +58,17 @@ func attrNode(op, attrs string, in ...int) *node {
 	return &node{Op: op, In: in, Attrs: json.RawMessage(attrs)}
 }
 
+func document(t testing.TB, outputs []int, nodes ...*node) []byte {
+	t.Helper()
+	text, err := json.Marshal(map[string]any{"nodes": nodes, "outputs": outputs, "structure": map[string]any{"tuple": make([]any, len(outputs))}})
+	require.NoError(t, err)
+	return text
+}
+
 // parse makes a program over elements like those of b.
 func parse(t testing.TB, in *spec.Element, outputs []int, nodes ...*node) dataset.Program {
 	t.Helper()
-	structure := map[string]any{"tuple": make([]any, len(outputs))}
-	text, err := json.Marshal(map[string]any{"nodes": nodes, "outputs": outputs, "structure": structure})
-	require.NoError(t, err)
-	p, err := Parse(text, in)
+	p, err := Parse(document(t, outputs, nodes...), in)
 	require.NoError(t, err)
 	return p
 }

@@ -116,6 +116,11 @@ func (p *program) bind(n *node) error {
 		if len(c.Shape) > maxRank {
 			return errs.New(errs.InvalidArgument, n.Op, "%d dimensions; %d is the most", len(c.Shape), maxRank)
 		}
+		if known(c) {
+			if _, err := sizeOf(c, 1); err != nil {
+				return err
+			}
+		}
 	}
 	p.values = append(p.values, n.bound.out...)
 	return nil
