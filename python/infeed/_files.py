@@ -144,7 +144,10 @@ def _column(i, value):
         raise InvalidArgumentError(f"{what} is {value!r:.100}; a dtype, or one value, is needed")
     if not a.size:
         return {"dtype": _definition.code(dtype), "default": None}
-    raw = (value.encode() if isinstance(value, str) else bytes(np.ravel(np.asarray(value, object))[0])) if dtype.hasobject else a.tobytes()
+    raw = a.tobytes()
+    if dtype.hasobject:
+        one = np.ravel(np.asarray(value, object))[0]
+        raw = one.encode() if isinstance(one, str) else bytes(one)
     return {"dtype": _definition.code(dtype), "default": base64.b64encode(raw).decode()}
 
 
