@@ -28,13 +28,23 @@ type cachedPage [cachedPageRows]uint64
 
 const cachedPageRows = 4096
 
-// where returns where an element is kept; 0: it is not. The lock is held.
-func (c *cachedRows) where(number int64) uint64 {
-	page := c.pages[number/cachedPageRows]
-	if page == nil {
+// places looks up where elements are; neighbours are mostly on one page. The lock is
+// held while it is used.
+type places struct {
+	*cachedRows
+	page   *cachedPage
+	number int64 // of the page, from 1
+}
+
+// of returns where an element is kept; 0: it is not.
+func (p *places) of(number int64) uint64 {
+	if n := number/cachedPageRows + 1; n != p.number {
+		p.page, p.number = p.pages[n-1], n
+	}
+	if p.page == nil {
 		return 0
 	}
-	return page[number%cachedPageRows]
+	return p.page[number%cachedPageRows]
 }
 
 func (c *indexedCache) Spec() *spec.Element { return c.in.Spec() }
@@ -77,8 +87,9 @@ func (p *cachePass) Fetch(index []int64, dst dataset.Sink) error {
 func (p *cachePass) missing(to, index []int64) []int64 {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
+	at := places{cachedRows: p.cachedRows}
 	for _, number := range index {
-		if p.where(number) == 0 {
+		if at.of(number) == 0 {
 			to = append(to, number)
 		}
 	}
@@ -144,8 +155,9 @@ var picking = sync.Pool{New: func() any { return new([]pickedRow) }}
 func (p *cachePass) find(to []pickedRow, index []int64) []pickedRow {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
+	at := places{cachedRows: p.cachedRows}
 	for _, number := range index {
-		w := p.where(number)
+		w := at.of(number)
 		b := &p.blocks[w>>32-1]
 		if len(to) > 0 && b.Shapes != to[0].block.Shapes && !b.Shapes.Same(to[0].block.Shapes) {
 			break

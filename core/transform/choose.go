@@ -135,11 +135,8 @@ func (l *directedLane) token() *dataset.Token {
 	return l.in.Token()
 }
 
-// look finds out what comes next, when nothing is known of it.
+// look finds out what comes next.
 func (l *directedLane) look(want int64) {
-	if l.used < l.rows.Rows || l.ended || l.failed != nil {
-		return
-	}
 	l.before = l.in.Token()
 	b, err := l.in.Peek(want)
 	l.rows, l.ended = b, isEnd(err)
@@ -208,7 +205,9 @@ func (it *directedIterator) follow(choices []int64) (int64, error) {
 		if l.rows.Rows > 0 && l.used == l.rows.Rows {
 			return int64(k), nil // more of it is known only after these were taken
 		}
-		l.look(count(choices[k:], c))
+		if l.used == l.rows.Rows && !l.ended && l.failed == nil {
+			l.look(count(choices[k:], c))
+		}
 		switch {
 		case l.failed != nil:
 			n, err := it.stop(k, l.failed)

@@ -128,7 +128,7 @@ type folder struct {
 	op      string
 	states  int // components of the state
 	state   block.Block
-	results [2]block.Buffer // the state lies in one of them, but for the first
+	results [2]oneRow // the state lies in one of them, but for the first
 	which   int
 
 	shapes, fromState, fromElement *spec.Element // of the last input
@@ -141,21 +141,49 @@ type folder struct {
 func (f *folder) step(b block.Block, r, number int64) (block.Block, error) {
 	f.input(b, r)
 	into := &f.results[f.which]
-	into.Reset()
+	into.rows = 0
 	in := block.Block{Rows: 1, Shapes: f.shapes, Columns: f.columns}
 	if _, err := f.program.Run(f.scope, in, dataset.Chance{Key: f.key, First: number}, into); err != nil {
 		return block.Block{}, err
 	}
-	if into.Rows() != 1 {
-		return block.Block{}, errs.New(errs.Internal, f.op, "%d results for an element", into.Rows())
+	if into.rows != 1 {
+		return block.Block{}, errs.New(errs.Internal, f.op, "%d results for an element", into.rows)
 	}
-	out := into.Blocks()[0]
+	out := into.block
 	f.which = 1 - f.which
 	f.state.Columns = out.Columns[:f.states]
 	if !sameComponents(f.state.Shapes.Components, out.Shapes.Components[:f.states]) {
 		f.state.Shapes = &spec.Element{Structure: f.state.Shapes.Structure, Components: out.Shapes.Components[:f.states]}
 	}
 	return out, nil
+}
+
+// oneRow is a sink for one row, which is used over and over.
+type oneRow struct {
+	buffer block.Buffer
+	shapes *spec.Element
+	block  block.Block
+	rows   int64 // that were wanted
+}
+
+// Block implements dataset.Sink.
+func (s *oneRow) Block(shapes *spec.Element, rows int64) (_ block.Block, err error) {
+	s.rows += rows
+	if shapes == s.shapes && s.rows == 1 {
+		for _, c := range s.block.Columns {
+			if c.Text != nil {
+				c.Text.Reset()
+			}
+		}
+		return s.block, nil
+	}
+	s.buffer.Reset()
+	if s.block, err = s.buffer.Block(shapes, rows); err == nil && rows == 1 {
+		s.shapes = shapes
+	} else {
+		s.shapes = nil
+	}
+	return s.block, err
 }
 
 func sameComponents(a, b []spec.Component) bool {
