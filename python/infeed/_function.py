@@ -34,6 +34,8 @@ class Function:
     """
 
     def __init__(self, fn, op, takes, sample, calls=None):
+        if not callable(fn):
+            raise InvalidArgumentError(f"{op}: {fn!r:.100} is no function; a callable is needed")
         self.fn, self.op, self._takes, self._sample = fn, op, takes, sample
         self.calls = calls
         self.decision = 0  # grows when the function turns out to be another kind
@@ -75,7 +77,10 @@ class Function:
         if self._traced is None or self._compared:
             return
         self._compared = True
-        element = self._sample()
+        try:
+            element = self._sample()
+        except Exception:  # it comes at its place
+            return
         if element is None:
             return
         from infeed import _program
@@ -116,10 +121,13 @@ class Function:
     def _results(self):
         """Structure and specs of what the function returns, from the first element."""
         if self._own is None:
-            element = self._sample()
-            if element is None:
-                raise InvalidArgumentError(f"{self.op}: what {self.name} returns is found with the first element, and there "
-                                           f"is none; it runs as Python, since {self.reason}")
+            try:
+                element = self._sample()
+            except _errors.Error as e:
+                raise InvalidArgumentError(f"{self.op}: what {self.name} returns is found with the first element, which fails "
+                                           f"({e}); it runs as Python, since {self.reason}") from e
+            if element is None:  # nobody will call it
+                return Structure("leaf"), [TensorSpec((), object)]
             structure, leaves = Structure.of(self.call(_copied(element)))
             arrays = [_trace.result_array(v, f"{self.op}: the result{path} of {self.name}") for path, v in leaves]
             self._own = structure, [TensorSpec((None,) * a.ndim, a.dtype) for a in arrays]
@@ -359,7 +367,9 @@ class PredicateNode(FunctionNode):
     """filter and take_while."""
 
     def __init__(self, op, node, fn):
-        super().__init__(op, "predicate", Function(fn, op, lambda: (node.structure, node.specs), node.first_element), {}, (node,))
+        function = Function(fn, op, lambda: (node.structure, node.specs), node.first_element)
+        function._own = Structure("leaf"), [TensorSpec((), bool)]
+        super().__init__(op, "predicate", function, {}, (node,))
 
 
 class ClassNode(FunctionNode):
@@ -509,8 +519,9 @@ class _Generating(Function):
             if spec.dtype.hasobject:
                 a = _trace.result_array(v, f"from_generator: component {i}")
                 good = a.dtype.hasobject
+            elif isinstance(v, (str, bytes)) or (a := np.asarray(v)).dtype.kind in "OSU":
+                a, good = np.asarray(v, object), False
             else:
-                a = np.asarray(v)
                 good = a.dtype.kind in "biufcVmM" and np.can_cast(a.dtype, spec.dtype, "same_kind") or not isinstance(v, (np.ndarray, np.generic))
                 a = a.astype(spec.dtype) if good and a.dtype != spec.dtype else a
             if not good or len(spec.shape) != a.ndim or any(d not in (None, n) for d, n in zip(spec.shape, a.shape)):

@@ -360,7 +360,7 @@ class Decoder:
 
 
 def first_of(node):
-    """The first element that a definition makes; None: there is none, or it fails."""
+    """The first element that a definition makes; None: there is none. Raises what it fails with."""
     handle = node.handle()
     jobs, call = None, _native.Call(handle.number)
     call("dataset_iterate", {"pass": 0, "workers": 1, "functions": handle.calls})
@@ -376,7 +376,10 @@ def first_of(node):
             elif status == 0:
                 memory = _native.lease(entry, [0])
                 return Decoder(node.structure, handle.specs)(memory, entry.meta_offset, True)[0]
-            elif status not in (_native.TIMEOUT, _native.INTERRUPTED):
+            elif status == _native.END:
                 return None
+            elif status < 0:
+                cause = _native.Call(call.struct.handle)
+                raise cause.error(_native.library().infeed_dataset_error(cause.address))
     finally:
         call("close")
