@@ -3,6 +3,7 @@ package record
 import (
 	"infeed/core/errs"
 	"infeed/core/invariant"
+	"infeed/core/kernel"
 )
 
 // Block is a run of records of one file: record i is Data[Starts[i]:Ends[i]]. Its
@@ -36,44 +37,31 @@ func (b *Block) Record(i int) []byte { return b.Data[b.Starts[i]:b.Ends[i]:b.End
 // may run on any goroutine. Bad records are left out, or with the policy Raise the
 // block ends before the first of them and Verify returns its error.
 func (b *Block) Verify() error {
-	kept := 0
-	for i := range b.Starts {
-		if b.sound(i) {
-			b.Starts[kept], b.Ends[kept] = b.Starts[i], b.Ends[i]
-			kept++
-			continue
-		}
-		bad := b.corrupt(i)
-		if b.policy == Raise {
-			b.Starts, b.Ends, b.check = b.Starts[:i], b.Ends[:i], false
+	kept, from := 0, 0
+	for {
+		i, bad := b.Bad(from)
+		n := copy(b.Starts[kept:], b.Starts[from:i])
+		copy(b.Ends[kept:], b.Ends[from:i])
+		kept, from = kept+n, i+1
+		if bad == nil || b.policy == Raise {
+			b.Starts, b.Ends, b.check = b.Starts[:kept], b.Ends[:kept], false
 			return bad
 		}
 		b.Damage.add(bad)
 	}
-	b.Starts, b.Ends, b.check = b.Starts[:kept], b.Ends[:kept], false
-	return nil
 }
 
 // Bad is Verify for those who want all good records: it returns the first record
 // from record i on that is bad, and its error, or Len() and nil. The block stays as
 // it is.
 func (b *Block) Bad(i int) (int, error) {
-	for ; i < b.Len(); i++ {
-		if !b.sound(i) {
-			return i, b.corrupt(i)
-		}
+	if i >= b.Len() || !b.check {
+		return b.Len(), nil
 	}
-	return i, nil
-}
-
-// sound tells whether the payload of a record is what it was.
-func (b *Block) sound(i int) bool {
-	return !b.check || masked(b.Data[b.Starts[i]:b.Ends[i]]) == le32(b.Data[b.Ends[i]:])
-}
-
-// corrupt is the error of a record that is not.
-func (b *Block) corrupt(i int) error {
-	return (&fault{offset: b.at + b.Starts[i] - frameHead, text: badPayload}).in(b.Path, b.packed)
+	if i += kernel.Corrupt(b.Data, b.Starts[i:], b.Ends[i:]); i == b.Len() {
+		return i, nil
+	}
+	return i, (&fault{offset: b.at + b.Starts[i] - frameHead, text: badPayload}).in(b.Path, b.packed)
 }
 
 // head is how many bytes come before the payload of a record.

@@ -6,6 +6,7 @@ import (
 	"hash/crc32"
 
 	"infeed/core/codec"
+	"infeed/core/kernel"
 )
 
 // A frame of a TFRecord file is, in little-endian order: the length of the payload
@@ -20,11 +21,8 @@ const badPayload = "the record is corrupt: its checksum is not that of its conte
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// masked returns the checksum of b as it is stored: turned and shifted, so that
-// data which holds checksums has no special ones.
-func masked(b []byte) uint32 { return mask(crc32.Checksum(b, castagnoli)) }
-
-func mask(c uint32) uint32 { return (c>>15 | c<<17) + 0xa282ead8 }
+// masked returns the checksum of b as it is stored.
+func masked(b []byte) uint32 { return kernel.Masked(b) }
 
 // eight has, for each byte of eight, what it adds to their checksum.
 var eight = func() (t [8][256]uint32) {
@@ -41,8 +39,9 @@ var eight = func() (t [8][256]uint32) {
 // and a general checksum costs three times as much to begin and to end.
 func maskedLength(length uint64) uint32 {
 	x := length ^ 0xffffffff
-	return mask(^(eight[0][byte(x)] ^ eight[1][byte(x>>8)] ^ eight[2][byte(x>>16)] ^ eight[3][byte(x>>24)] ^
-		eight[4][byte(x>>32)] ^ eight[5][byte(x>>40)] ^ eight[6][byte(x>>48)] ^ eight[7][x>>56]))
+	c := ^(eight[0][byte(x)] ^ eight[1][byte(x>>8)] ^ eight[2][byte(x>>16)] ^ eight[3][byte(x>>24)] ^
+		eight[4][byte(x>>32)] ^ eight[5][byte(x>>40)] ^ eight[6][byte(x>>48)] ^ eight[7][x>>56])
+	return (c>>15 | c<<17) + 0xa282ead8
 }
 
 func le32(b []byte) uint32 { return binary.LittleEndian.Uint32(b) }
