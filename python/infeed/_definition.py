@@ -184,7 +184,8 @@ class Handle:
             call("dataset_open", {"op": op, "args": args, "inputs": [h.number for h in self.inputs]})
             self.number = call.struct.handle
             self.cardinality, self.indexed = call.struct.out[0], bool(call.struct.out[1])
-            self.specs = specs_of(json.loads(call.long()))
+            opened = json.loads(call.long())
+            self.specs, self.text = specs_of(opened["spec"]), opened["text"]
             self.calls = any(h.calls for h in self.inputs) or any(f.calls_python() for f in self.functions)
 
     def current(self):

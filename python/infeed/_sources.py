@@ -100,7 +100,7 @@ class Sources:
             >>> list(ds) == list(ds)
             True
         """
-        drawn, seed = _seed("random", seed)
+        drawn, seed = seed_of("random", seed)
         return cls._of(_definition.Node("random", {"seed": seed, "drawn": drawn,
                                                    "rerandomize_each_iteration": bool(rerandomize_each_iteration)}, structure=_LEAF))
 
@@ -118,7 +118,7 @@ class Sources:
             >>> [p.decode()[-1] for p in infeed.Dataset.list_files(str(d / "*"), shuffle=False)]
             ['a', 'b']
         """
-        drawn, seed = _seed("list_files", seed)
+        drawn, seed = seed_of("list_files", seed)
         return cls._of(_definition.Node("list_files", {"file_pattern": paths_of(file_pattern, "list_files: file_pattern"),
                                                        "shuffle": shuffle is None or bool(shuffle), "seed": seed, "drawn": drawn},
                                         structure=_LEAF))
@@ -188,7 +188,7 @@ def _shapes_of(structure, shapes):
     return [s for item, part in zip(structure.items, parts) for s in _shapes_of(item, part)]
 
 
-def _seed(op, seed):
+def seed_of(op, seed):
     """Whether a seed is drawn, and the seed."""
     if seed is None:
         return True, int.from_bytes(os.urandom(7), "little")

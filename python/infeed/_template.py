@@ -167,7 +167,7 @@ def argument(value, kind=Value):
     if trace is None or type(value) is not _trace.Tensor:
         return None
     t = trace.tensor(value)
-    return Value(trace, trace.number(t), t.dtype.hasobject)
+    return kind(trace, trace.number(t), t)
 
 
 def paths(value):

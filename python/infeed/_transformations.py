@@ -5,7 +5,7 @@ import os
 
 import numpy as np
 
-from infeed import _arguments, _errors, _function, _subdataset
+from infeed import _arguments, _errors, _function, _sources, _subdataset
 from infeed._errors import InvalidArgumentError
 from infeed._spec import Structure
 
@@ -104,9 +104,8 @@ class Transformations:
             >>> len(infeed.Dataset.range(3).prefetch(infeed.AUTOTUNE))
             3
         """
-        if buffer_size is not None:
-            _arguments.integer("prefetch", "buffer_size", buffer_size)
-        return self._apply("prefetch")
+        size = -1 if buffer_size is None else _arguments.integer("prefetch", "buffer_size", buffer_size)
+        return self._apply("prefetch", {"buffer_size": size})
 
     def map(self, map_func, num_parallel_calls=None, deterministic=None, synchronous=None, use_unbounded_threadpool=False,
             name=None, *, processes=None):
@@ -352,6 +351,78 @@ class Transformations:
         return self._apply("ragged_batch", {"batch_size": size, "drop_remainder": bool(drop_remainder),
                                             "row_splits_dtype": np.dtype(row_splits_dtype).str})
 
+    def window(self, size, shift=None, stride=1, drop_remainder=False, name=None):
+        """Datasets of size consecutive elements each, one for each component of elements.
+
+        shift: how many elements after the start of a window the next one starts; None:
+        size. stride: how far the elements of a window are from one another.
+
+        Example:
+            >>> import infeed
+            >>> [[int(x) for x in w] for w in infeed.Dataset.range(5).window(3, shift=2)]
+            [[0, 1, 2], [2, 3, 4], [4]]
+        """
+        size = _at_least("window", "size", size, 1)
+        args = {"size": size, "shift": size if shift is None else _at_least("window", "shift", shift, 1),
+                "stride": _at_least("window", "stride", stride, 1), "drop_remainder": bool(drop_remainder)}
+        datasets = iter([Structure("dataset", items=(Structure("leaf"),), example=s) for s in self._node.specs])
+        return self._apply("window", args, self._node.structure.replaced(datasets))
+
+    @staticmethod
+    def sample_from_datasets(datasets, weights=None, seed=None, stop_on_empty_dataset=False, rerandomize_each_iteration=None):
+        """Elements of datasets, which are drawn by chance.
+
+        weights: how likely each dataset is, or a Dataset of such; None: all alike.
+        stop_on_empty_dataset: end with the first dataset that ends; otherwise its
+        elements are drawn from the others. rerandomize_each_iteration: None or True
+        draws anew in each pass.
+
+        Example:
+            >>> import infeed
+            >>> D = infeed.Dataset
+            >>> len(list(D.sample_from_datasets([D.range(3), D.range(5)], weights=[0.5, 0.5], seed=1)))
+            8
+        """
+        found = _datasets("sample_from_datasets", datasets)
+        drawn, seed = _sources.seed_of("sample_from_datasets", seed)
+        args = {"weights": None, "weights_dataset": isinstance(weights, Transformations), "stop_on_empty_dataset": bool(stop_on_empty_dataset),
+                "seed": seed, "drawn": drawn, "rerandomize_each_iteration": rerandomize_each_iteration is None or bool(rerandomize_each_iteration)}
+        more = [weights] if args["weights_dataset"] else []
+        if weights is not None and not more:
+            args["weights"] = _reals("sample_from_datasets", "weights", weights)
+        return found[0]._apply("sample_from_datasets", args, inputs=[*found[1:], *more])
+
+    @staticmethod
+    def choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset=True):
+        """The next element of the dataset whose number choice_dataset, of int64 scalars, gives.
+
+        Example:
+            >>> import infeed
+            >>> D = infeed.Dataset
+            >>> [int(x) for x in D.choose_from_datasets([D.range(3), D.range(10, 13)], D.from_tensor_slices([0, 1, 1]).map(lambda x: x.astype("int64")))]
+            [0, 10, 11]
+        """
+        found = _datasets("choose_from_datasets", datasets)
+        choice = _dataset("choose_from_datasets", "choice_dataset", choice_dataset)
+        return found[0]._apply("choose_from_datasets", {"stop_on_empty_dataset": bool(stop_on_empty_dataset)}, inputs=[*found[1:], choice])
+
+    def rejection_resample(self, class_func, target_dist, initial_dist=None, seed=None, name=None):
+        """Pairs of a class and an element, some left out so that classes come as often as target_dist says.
+
+        class_func: a function as map's, of elements to int32 classes. initial_dist: how
+        often classes come in this dataset; None: it is estimated on the way.
+
+        Example:
+            >>> import infeed
+            >>> ds = infeed.Dataset.range(100).rejection_resample(lambda x: (x % 2).astype("int32"), [0.0, 1.0], [0.5, 0.5], seed=1)
+            >>> {int(c) for c, x in ds}
+            {1}
+        """
+        drawn, seed = _sources.seed_of("rejection_resample", seed)
+        args = {"target_dist": _reals("rejection_resample", "target_dist", target_dist), "seed": seed, "drawn": drawn,
+                "initial_dist": None if initial_dist is None else _reals("rejection_resample", "initial_dist", initial_dist)}
+        return self._with(_function.ClassNode(self._node, class_func, args))
+
     def unique(self, name=None):
         """The elements without those that came before.
 
@@ -373,7 +444,7 @@ class Transformations:
             >>> [int(x) for x in infeed.Dataset.range(3).map(some).ignore_errors()]
             [0, 2]
         """
-        return self._apply("ignore_errors", {"log_warning": bool(log_warning)})
+        return self._apply("ignore_errors")
 
     def cache(self, filename="", name=None):
         """The elements as the first whole pass made them, kept in memory for the passes after it.
@@ -457,6 +528,20 @@ def _dataset(op, name, value):
     if not isinstance(value, Transformations):
         raise InvalidArgumentError(f"{op}: {name} is {value!r:.100}; a Dataset is needed")
     return value
+
+
+def _datasets(op, value):
+    found = [_dataset(op, f"datasets[{i}]", d) for i, d in enumerate(value)]
+    if not found:
+        raise InvalidArgumentError(f"{op}: there is no dataset; give at least one")
+    return found
+
+
+def _reals(op, name, value):
+    try:
+        return [float(v) for v in np.ravel(np.asarray(value, np.float64))]
+    except (TypeError, ValueError) as e:
+        raise InvalidArgumentError(f"{op}: {name} is {value!r:.100}; numbers are needed") from e
 
 
 def _padding(op, node, padded_shapes, padding_values):
