@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"sync/atomic"
+	"time"
 
 	"infeed/core/block"
 	"infeed/core/spec"
@@ -24,6 +25,7 @@ type sizes struct {
 	slotBytes int64 // of a group, where all elements have equal shapes; else 0
 	ahead     int   // groups that are being made or wait
 	lent      int   // groups that the consumer may keep
+	most      int64 // elements of a group, where all have equal shapes; else 0
 	elements  atomic.Int64
 }
 
@@ -34,8 +36,9 @@ func (s *sizes) set(e *spec.Element, o Options) error {
 	}
 	each := s.want
 	if one, err := block.NewLayout(e, 1); err == nil && !hasText(e) {
-		s.elements.Store(max(1, min(s.want/max(one.Bytes, 1), maxElements)))
-		l, err := block.NewLayout(e, s.elements.Load())
+		s.most = max(1, min(s.want/max(one.Bytes, 1), maxElements))
+		s.elements.Store(s.most)
+		l, err := block.NewLayout(e, s.most)
 		if err != nil {
 			return err
 		}
@@ -78,17 +81,26 @@ func known(e *spec.Element) bool {
 	return true
 }
 
-// saw learns from elements that were made in so many groups.
-func (s *sizes) saw(elements, groups, bytes int64) {
-	if s.slotBytes > 0 || elements == 0 {
+// slow is how long the making of a task may take before tasks become smaller.
+const slow = 20 * time.Millisecond
+
+// saw learns from elements that were made in so many groups, in some time.
+func (s *sizes) saw(elements, groups, bytes int64, took time.Duration) {
+	if elements == 0 {
 		return
 	}
-	n := s.want * elements / max(bytes, 1)
-	if groups > 1 {
-		n = min(n, max(mostUnequal, mostUnequal*elements/groups))
+	n := s.most
+	if n == 0 {
+		n = min(s.want*elements/max(bytes, 1), maxElements)
+		if groups > 1 {
+			n = min(n, max(mostUnequal, mostUnequal*elements/groups))
+		}
+	}
+	if took > slow {
+		n = min(n, elements*int64(slow)/int64(took))
 	}
 	// Twice as many as before at most: what comes may be larger than what came.
-	s.elements.Store(max(1, min(n, 2*elements, maxElements)))
+	s.elements.Store(max(1, min(n, 2*elements)))
 }
 
 // limit returns how many elements the n-th group may have.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"time"
 
 	"infeed/core/block"
 	"infeed/core/dataset"
@@ -65,6 +66,7 @@ func (it *Iterator) step() claimState {
 	}
 	g := it.sinks.Get().(*groups)
 	defer it.sinks.Put(g)
+	start := time.Now()
 	token := s.in.Token()
 	it.tokens.add(s.position, token)
 	n, err := s.in.Next(it.sizes.limit(c.next), g)
@@ -77,13 +79,13 @@ func (it *Iterator) step() claimState {
 	case err != nil:
 		g.void()
 		s.ended = true
-		it.hand(c.next, s.position, 0, g, err)
+		it.hand(c.next, s.position, 0, g, err, start)
 		return over
 	case n == 0:
 		g.void()
 		return again
 	}
-	it.hand(c.next, s.position, n, g, nil)
+	it.hand(c.next, s.position, n, g, nil, start)
 	c.next++
 	s.position += n
 	return claimed

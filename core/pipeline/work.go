@@ -92,6 +92,7 @@ func (it *Iterator) room(next int64) int64 {
 func (it *Iterator) perform(t task) {
 	g := it.sinks.Get().(*groups)
 	defer it.sinks.Put(g)
+	start := time.Now()
 	index := g.numbers(t.start, t.count)
 	err := it.claims.access.Fetch(index, g)
 	if err != nil {
@@ -100,11 +101,11 @@ func (it *Iterator) perform(t task) {
 			err = it.careful(t, g)
 		}
 	}
-	it.hand(t.number, t.start, t.count, g, err)
+	it.hand(t.number, t.start, t.count, g, err, start)
 }
 
 // hand hands over what was made of a task, and the error that stopped it.
-func (it *Iterator) hand(number, start, count int64, g *groups, err error) {
+func (it *Iterator) hand(number, start, count int64, g *groups, err error, began time.Time) {
 	entries, broken := g.finish(start, nil)
 	if broken != nil {
 		err = broken
@@ -113,7 +114,7 @@ func (it *Iterator) hand(number, start, count int64, g *groups, err error) {
 	for _, e := range entries {
 		bytes += int64(e.Bytes)
 	}
-	it.sizes.saw(count, int64(len(entries)), bytes)
+	it.sizes.saw(count, int64(len(entries)), bytes, time.Since(began))
 	it.delivery.hand(number, entries, err)
 }
 

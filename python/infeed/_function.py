@@ -33,11 +33,12 @@ class Function:
     None where there is none.
     """
 
-    def __init__(self, fn, op, takes, sample, calls=None):
+    def __init__(self, fn, op, takes, sample, calls=None, processes=None):
         if not callable(fn):
             raise InvalidArgumentError(f"{op}: {fn!r:.100} is no function; a callable is needed")
         self.fn, self.op, self._takes, self._sample = fn, op, takes, sample
-        self.calls = calls
+        self.calls, self.processes = calls if processes is None else processes, processes
+        self._mappers, self._starting = None, threading.Lock()
         self.decision = 0  # grows when the function turns out to be another kind
         self._traced = self.reason = self._own = None
         self._compared = False
@@ -48,10 +49,10 @@ class Function:
         _by_number[self.number] = self
 
     def __getstate__(self):
-        return {**self.__dict__, "number": None, "_decode": None}
+        return {**self.__dict__, "number": None, "_mappers": None, "_starting": None}
 
     def __setstate__(self, state):
-        self.__dict__.update(state)
+        self.__dict__.update(state, _starting=threading.Lock())
         self._number()
 
     @property
@@ -158,6 +159,8 @@ class Function:
         """Results of the function for elements: (leaves of each result, exception or None, whether it is the end)."""
         structure, _ = self._results()
         flat = _flattener(structure)
+        if self.processes is not None:
+            return self._elsewhere(elements, flat)
         out = []
         for element in elements:
             try:
@@ -167,6 +170,21 @@ class Function:
             except BaseException as e:
                 return out, e, False
         return out, None, False
+
+
+    def _elsewhere(self, elements, flat):
+        """What `answer` gives, made by worker processes."""
+        with self._starting:
+            if self._mappers is None:
+                from infeed import _mapper
+
+                self._mappers = _mapper.Mappers(self.fn, self.processes, self.name)
+        spread = self._takes()[0].kind == "tuple"
+        results, error = self._mappers.call([e if spread else (e,) for e in elements])
+        try:
+            return [flat(r) for r in results], error, False
+        except InvalidArgumentError as e:
+            return [], e, False
 
 
 def _copied(element):
@@ -332,7 +350,7 @@ class MapNode(FunctionNode):
     """map."""
 
     def __init__(self, node, fn, calls, processes):
-        function = Function(fn, "map", lambda: (node.structure, node.specs), node.first_element, calls)
+        function = Function(fn, "map", lambda: (node.structure, node.specs), node.first_element, calls, processes)
         super().__init__("map", "map_func", function, {}, (node,))
         self._first = None
 

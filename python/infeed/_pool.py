@@ -125,7 +125,7 @@ class ProcessPool(Pool):
         try:
             os.write(init, parameters)
             super().__init__({"workers": workers, "queue": queue, "process": {
-                "argv": [_text(a) for a in _command()], "dir": _text(_directory()),
+                "argv": [_text(a) for a in command("_worker")], "dir": _text(_directory()),
                 "env": [_text(k + b"=" + v) for k, v in os.environb.items()],
                 "stdio": [null, out, err], "init": init, "init_bytes": len(parameters)}})
         finally:
@@ -167,13 +167,14 @@ def _directory():
         return ""
 
 
-def _command():
+def command(module):
+    """The arguments that start a fresh interpreter, which runs main() of a module of infeed's."""
     if not sys.executable:
         raise RuntimeError("sys.executable is empty, so worker processes cannot be started; use threads "
                            "(use_multiprocessing=False)")
     here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     path = [os.path.join(_directory(), os.fsdecode(p)) for p in sys.path]
     # Nothing is imported before the path is the parent's: the working directory is first until then.
-    start = "import sys; sys.path[:] = eval(sys.argv[1]); from infeed._worker import main; main()"
+    start = "import sys; sys.path[:] = eval(sys.argv[1]); from infeed.%s import main; main()" % module
     flags = subprocess._args_from_interpreter_flags()
     return [sys.executable, *flags, "-c", start, repr(path if here in path else [*path, here])]
