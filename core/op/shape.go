@@ -1,6 +1,7 @@
 package op
 
 import (
+	"encoding/json"
 	"slices"
 
 	"infeed/core/block"
@@ -50,29 +51,65 @@ func viewOf(in spec.Component, shape []int64) (*binding, error) {
 	return &binding{out: []spec.Component{{DType: in.DType, Shape: shape}}, view: true}, nil
 }
 
-// bindReshape has a shape in which -1, at most once, is what is left.
+// size is a dimension in an attribute: a number, or that of an operand.
+type size struct {
+	number int64
+	of     *[2]int // operand and axis
+}
+
+// UnmarshalJSON reads 3 or [operand, axis].
+func (s *size) UnmarshalJSON(b []byte) error {
+	if json.Unmarshal(b, &s.number) == nil {
+		return nil
+	}
+	return json.Unmarshal(b, &s.of)
+}
+
+// sizes returns the dimensions that are meant, and whether all are known; -1 stays.
+func (n *node) sizes(all []size, in []spec.Component) (shape []int64, known bool, err error) {
+	known = true
+	for _, s := range all {
+		if s.of != nil {
+			k, axis := s.of[0], s.of[1]
+			if k < 0 || k >= len(in) || axis < 0 || axis >= len(in[k].Shape) {
+				return nil, false, errs.New(errs.InvalidArgument, n.Op, "there is no axis %d of operand %d", axis, k)
+			}
+			s.number = in[k].Shape[axis]
+			known = known && s.number >= 0
+		}
+		shape = append(shape, s.number)
+	}
+	return shape, known, nil
+}
+
+// bindReshape has a shape in which -1, at most once, is what is left. Only the shapes
+// of operands after the first count.
 func bindReshape(n *node, in []spec.Component) (*binding, error) {
 	var a struct {
-		Shape []int64 `json:"shape"`
+		Shape []size `json:"shape"`
 	}
 	if err := n.attrs(&a); err != nil {
 		return nil, err
 	}
-	if len(in) != 1 {
+	if len(in) == 0 {
 		return nil, n.refuse(in)
 	}
-	shape := slices.Clone(a.Shape)
+	wanted, all, err := n.sizes(a.Shape, in)
+	if err != nil {
+		return nil, err
+	}
+	shape := slices.Clone(wanted)
+	if !all || slices.Contains(in[0].Shape, -1) {
+		return viewOf(in[0], shape)
+	}
 	open, rest := slices.Index(shape, -1), int64(1)
 	for i, d := range shape {
 		if d < -1 || d == -1 && i != open {
-			return nil, errs.New(errs.InvalidArgument, n.Op, "to %v; one dimension can be -1", a.Shape)
+			return nil, errs.New(errs.InvalidArgument, n.Op, "to %v; one dimension can be -1", wanted)
 		}
 		if d >= 0 {
 			rest *= d
 		}
-	}
-	if slices.Contains(in[0].Shape, -1) {
-		return viewOf(in[0], shape)
 	}
 	count := in[0].Count()
 	if open >= 0 && rest > 0 {
@@ -80,7 +117,7 @@ func bindReshape(n *node, in []spec.Component) (*binding, error) {
 		rest *= shape[open]
 	}
 	if rest != count || open >= 0 && shape[open] < 0 {
-		return nil, errs.New(errs.InvalidArgument, n.Op, "cannot reshape a value of shape %v into %v", in[0].Shape, a.Shape)
+		return nil, errs.New(errs.InvalidArgument, n.Op, "cannot reshape a value of shape %v into %v", in[0].Shape, wanted)
 	}
 	return viewOf(in[0], shape)
 }

@@ -18,6 +18,7 @@ import numpy as np
 from infeed import _arrays, _definition, _text
 from infeed._errors import InvalidArgumentError
 from infeed._spec import Structure, TensorSpec
+from infeed._stand_in import Dimension, Tensor
 
 # How much closures may bring into a program, in bytes.
 _CONSTANT_BYTES = 64 << 20
@@ -109,6 +110,8 @@ class Trace:
 
     def constant_array(self, value):
         """An array of what the function brought along."""
+        if type(value) is Dimension:
+            value.index()
         if isinstance(value, (np.ndarray, np.generic)):
             return np.asarray(value)
         try:
@@ -208,103 +211,11 @@ def cast(t, dtype):
     return t._trace.add("cast", [t], {"dtype": dtype.str}, [(t.shape, dtype)])[0]
 
 
-class Tensor:
-    """A stand-in for a component of an element, or for what is computed from them."""
-
-    __slots__ = ("_trace", "_value", "_shape", "_dtype", "__weakref__")
-    __array_priority__ = 1000
-    __hash__ = None
-
-    def __init__(self, trace, value, shape, dtype):
-        self._trace, self._value, self._shape, self._dtype = trace, value, shape, dtype
-
-    @property
-    def __class__(self):
-        """What functions see that ask: arrays, and NumPy's numbers for single values."""
-        if self._shape:
-            return np.ndarray
-        return bytes if self._dtype.hasobject else self._dtype.type
-
-    @property
-    def shape(self):
-        return self._shape
-
-    @property
-    def dtype(self):
-        return self._dtype
-
-    @property
-    def ndim(self):
-        return len(self._shape)
-
-    @property
-    def size(self):
-        n = 1
-        for d in self._shape:
-            n *= self._known(d, "size")
-        return n
-
-    @property
-    def itemsize(self):
-        return self._dtype.itemsize
-
-    @property
-    def nbytes(self):
-        return self.size * self.itemsize
-
-    def _known(self, dimension, what):
-        if dimension is None:
-            self._trace.end(f"it needs the {what} of its argument of shape {self._shape}, which differs between elements")
-        return dimension
-
-    def __repr__(self):
-        return f"<traced {self._dtype}{list(self._shape)}>"
-
-    def __len__(self):
-        if not self._shape:
-            raise TypeError("len() of unsized object")
-        return self._known(self._shape[0], "length")
-
-    def __iter__(self):
-        if not self._shape:
-            raise TypeError("iteration over a 0-d array")
-        return iter([self[i] for i in range(len(self))])
-
-    def __getattr__(self, name):
-        if hasattr(self.__class__, name):
-            self._trace.end(f"it {_VALUES}" if name.startswith("__array_") else f"it uses .{name} of its argument")
-        raise AttributeError(f"{self.__class__.__name__!r} object has no attribute {name!r}")
-
-
-_VALUES = "needs the values of its argument as Python's or NumPy's"
-
-
-def _ends(what):
-    def method(self, *args, **kwargs):
-        self._trace.end(f"it {what}")
-
-    return method
-
-
-for _what, _names in {
-    "needs the truth of values of its argument, as in an `if`": "__bool__",
-    _VALUES: "__float__ __int__ __complex__ __index__ __array__ __bytes__ __dlpack__ __buffer__",
-    "looks for a value in its argument": "__contains__",
-    "assigns to items of its argument": "__setitem__ __delitem__",
-    "changes its argument in place": "__iadd__ __isub__ __imul__ __itruediv__ __ifloordiv__ __imod__ __ipow__ __imatmul__ "
-                                     "__iand__ __ior__ __ixor__ __ilshift__ __irshift__",
-    "formats its argument": "__format__ __str__",
-    "copies or pickles its argument": "__copy__ __deepcopy__ __reduce__ __reduce_ex__",
-}.items():
-    for _name in _names.split():
-        setattr(Tensor, _name, _ends(_what))
-
-
 def stack(trace, values):
     """Nested lists of stand-ins and numbers as one stand-in, as np.asarray makes an array of them."""
-    from infeed import _traced_functions
+    from infeed import _traced_shapes
 
-    return _traced_functions.stacked(trace, values)
+    return _traced_shapes.stacked(trace, values)
 
 
 _local = threading.local()

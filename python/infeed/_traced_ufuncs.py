@@ -52,9 +52,9 @@ def array_ufunc(self, ufunc, method, *inputs, **kwargs):
     if kwargs.get("out") is not None:
         trace.end(f"it writes the result of np.{ufunc.__name__} into an array (out=)")
     if method == "reduce":
-        from infeed import _traced_functions
+        from infeed import _traced_sums
 
-        return _traced_functions.reduce_of_ufunc(trace, ufunc, *inputs, **kwargs)
+        return _traced_sums.reduce_of_ufunc(trace, ufunc, *inputs, **kwargs)
     if method != "__call__":
         trace.end(f"it uses np.{ufunc.__name__}.{method}")
     kwargs = {k: v for k, v in kwargs.items() if v is not None and (k, v) not in (("casting", "same_kind"), ("order", "K"),
@@ -68,9 +68,9 @@ def array_ufunc(self, ufunc, method, *inputs, **kwargs):
 def call(trace, ufunc, inputs, dtype=None):
     """A ufunc of stand-ins, arrays and numbers."""
     if ufunc is np.matmul:
-        from infeed import _traced_functions
+        from infeed import _traced_sums
 
-        return _traced_functions.matmul(trace, *inputs)
+        return _traced_sums.matmul(trace, *inputs)
     if ufunc is np.divmod:
         return call(trace, np.floor_divide, inputs, dtype), call(trace, np.remainder, inputs, dtype)
     inputs = [trace.operand(v) for v in inputs]

@@ -7,6 +7,8 @@ import re
 
 import numpy as np
 
+import infeed
+
 INTS = "i1 i2 i4 i8 u1 u2 u4 u8".split()
 FLOATS = "f2 f4 f8".split()
 COMPLEX = "c8 c16".split()
@@ -227,3 +229,11 @@ case("text", lambda t: t, "O[3]")
 case("text equality", lambda t: (t == b"xyz", t != b"a", b"" == t), "O[6]")
 case("image to float", lambda x: x.astype("float32") / 255.0, "u1[8,8,3]")
 case("nothing but the argument", lambda x: x, "f4[3,3]")
+
+# -- random numbers: not compared, but native ---------------------------------------------------------------------
+
+case("uniform", lambda x: x + infeed.random.uniform((3,), -1, 1), "f4[3]")
+case("uniform ints", lambda x: infeed.random.uniform((), 0, 5, "i4", seed=3), "f4[3]")
+case("normal", lambda x: infeed.random.normal(x.shape, 1, x), "f4[3]")
+case("integers", lambda x: infeed.random.integers(5), "f4[3]")
+case("shuffle", lambda x: infeed.random.shuffle(x, seed=2), "f4[6]")

@@ -124,6 +124,8 @@ UNKNOWN = {
     "new axis": (lambda x: x[:, None], (None, 1, 3)), "where": (lambda x: np.where(x > 0, x, 0), (None, 3)),
     "standardize": (lambda x: (x - x.mean()) / x.std(), (None, 3)), "take": (lambda x: x[[0, -1]], (2, 3)),
     "argmax": (lambda x: x.argmax(1), (None,)), "flat argmax": (lambda x: x.argmax(), ()),
+    "reshape to its own": (lambda x: x.reshape(x.shape[0], -1, 1), (None, None, 1)),
+    "reshape to another's": (lambda x: np.concatenate([x, x]).reshape((2, x.shape[0], 3)), (2, None, 3)),
     "columns": (lambda x: np.concatenate([x, x[:, :1]], axis=1), (None, 4)),
 }
 
@@ -142,10 +144,11 @@ def test_unknown_dimensions(name):
 
 @pytest.mark.parametrize("words, function", {
     "length": lambda x: len(x), "size": lambda x: x / x.size, "each row": lambda x: [r for r in x],
-    "shape": lambda x: np.zeros_like(x),
+    "shape": lambda x: np.zeros_like(x), "dimension 0": lambda x: x / x.shape[0], "dimension 0 ": lambda x: np.zeros(x.shape),
 }.items())
 def test_what_needs_a_dimension(words, function):
-    assert "differs between elements" in with_unknown(function, X)
+    reason = with_unknown(function, X)
+    assert "differs between elements" in reason and (words.strip() in reason or words == "each row")
 
 
 def test_errors_of_shapes_come_when_it_runs():

@@ -1,0 +1,119 @@
+"""Stand-ins: what functions are given while they are traced (see `_trace`)."""
+
+import numpy as np
+
+
+class Tensor:
+    """A stand-in for a component of an element, or for what is computed from them."""
+
+    __slots__ = ("_trace", "_value", "_shape", "_dtype", "__weakref__")
+    __array_priority__ = 1000
+    __hash__ = None
+
+    def __init__(self, trace, value, shape, dtype):
+        self._trace, self._value, self._shape, self._dtype = trace, value, shape, dtype
+
+    @property
+    def __class__(self):
+        """What functions see that ask: arrays, and NumPy's numbers for single values."""
+        if self._shape:
+            return np.ndarray
+        return bytes if self._dtype.hasobject else self._dtype.type
+
+    @property
+    def shape(self):
+        if None not in self._shape:
+            return self._shape
+        return tuple([Dimension(self, i) if d is None else d for i, d in enumerate(self._shape)])
+
+    @property
+    def dtype(self):
+        return self._dtype
+
+    @property
+    def ndim(self):
+        return len(self._shape)
+
+    @property
+    def size(self):
+        n = 1
+        for d in self._shape:
+            n *= self._known(d, "size")
+        return n
+
+    @property
+    def itemsize(self):
+        return self._dtype.itemsize
+
+    @property
+    def nbytes(self):
+        return self.size * self.itemsize
+
+    def _known(self, dimension, what):
+        if dimension is None:
+            self._trace.end(f"it needs the {what} of its argument of shape {self._shape}, which differs between elements")
+        return dimension
+
+    def __repr__(self):
+        return f"<traced {self._dtype}{list(self._shape)}>"
+
+    def __len__(self):
+        if not self._shape:
+            raise TypeError("len() of unsized object")
+        return self._known(self._shape[0], "length")
+
+    def __iter__(self):
+        if not self._shape:
+            raise TypeError("iteration over a 0-d array")
+        return iter([self[i] for i in range(len(self))])
+
+    def __getattr__(self, name):
+        if hasattr(self.__class__, name):
+            self._trace.end(f"it {_VALUES}" if name.startswith("__array_") else f"it uses .{name} of its argument")
+        raise AttributeError(f"{self.__class__.__name__!r} object has no attribute {name!r}")
+
+
+class Dimension:
+    """A dimension that differs between elements, as functions see it: they can give it to reshape."""
+
+    __slots__ = ("tensor", "axis")
+    __hash__ = None
+
+    def __init__(self, tensor, axis):
+        self.tensor, self.axis = tensor, axis
+
+    def __repr__(self):
+        return "None"
+
+    def index(self, *args):
+        """Ends the trace: it is not known which number this is."""
+        self.tensor._known(None, f"dimension {self.axis}")
+
+
+_VALUES = "needs the values of its argument as Python's or NumPy's"
+
+
+def _ends(what):
+    def method(self, *args, **kwargs):
+        self._trace.end(f"it {what}")
+
+    return method
+
+
+for _what, _names in {
+    "needs the truth of values of its argument, as in an `if`": "__bool__",
+    _VALUES: "__float__ __int__ __complex__ __index__ __array__ __bytes__ __dlpack__ __buffer__",
+    "looks for a value in its argument": "__contains__",
+    "assigns to items of its argument": "__setitem__ __delitem__",
+    "changes its argument in place": "__iadd__ __isub__ __imul__ __itruediv__ __ifloordiv__ __imod__ __ipow__ __imatmul__ "
+                                     "__iand__ __ior__ __ixor__ __ilshift__ __irshift__",
+    "formats its argument": "__format__ __str__",
+    "copies or pickles its argument": "__copy__ __deepcopy__ __reduce__ __reduce_ex__",
+}.items():
+    for _name in _names.split():
+        setattr(Tensor, _name, _ends(_what))
+
+
+for _name in ("bool int float index str format eq ne lt le gt ge add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod "
+              "rmod pow rpow neg divmod rdivmod").split():
+    setattr(Dimension, f"__{_name}__", Dimension.index)
