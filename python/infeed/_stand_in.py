@@ -73,6 +73,11 @@ class Tensor:
         raise AttributeError(f"{self.__class__.__name__!r} object has no attribute {name!r}")
 
 
+def shape_of(value):
+    """The shape of a stand-in or an array; None for dimensions that differ between elements."""
+    return value._shape if type(value) is Tensor else value.shape
+
+
 class Dimension:
     """A dimension that differs between elements, as functions see it: they can give it to reshape."""
 

@@ -13,6 +13,7 @@ from infeed._errors import InvalidArgumentError
 from infeed._features import (INT64, TEXT, FixedLenFeature, FixedLenSequenceFeature, SparseTensor, VarLenFeature, dtype_of,
                               text_of, wanted)
 from infeed._spec import TensorSpec
+from infeed._stand_in import shape_of
 from infeed._writer import TFRecordOptions, TFRecordWriter
 
 __all__ = ["FixedLenFeature", "FixedLenSequenceFeature", "SparseTensor", "TFRecordOptions", "TFRecordWriter",
@@ -129,15 +130,15 @@ def _messages(op, serialized, names):
         texts = [_text(op, "serialized", serialized)]
     except TypeError as e:
         raise InvalidArgumentError(str(e)) from None
-    shape = tuple(texts[0].shape)
+    shape = shape_of(texts[0])
     if shape and "single" in op:
         raise InvalidArgumentError(f"{op}: serialized has the shape {shape}, and has to be a single text; use {op.replace('single_', '')}")
     if len(shape) > 1:
         raise InvalidArgumentError(f"{op}: serialized has the shape {shape}; give a vector, or a single text")
     if names is not None:
         texts.append(_text(op, "example_names", names))
-        if tuple(texts[1].shape) != shape:
-            raise InvalidArgumentError(f"{op}: example_names have the shape {tuple(texts[1].shape)} and serialized {shape}; "
+        if shape_of(texts[1]) != shape:
+            raise InvalidArgumentError(f"{op}: example_names have the shape {shape_of(texts[1])} and serialized {shape}; "
                                        "give each example a name")
     return texts, shape
 
@@ -168,7 +169,7 @@ def decode_raw(input_bytes, out_type, little_endian=True, fixed_length=None, nam
             raise InvalidArgumentError(f"decode_raw: fixed_length is {fixed_length}; give a multiple of the {dtype.itemsize} "
                                        f"bytes of {dtype}, more than 0")
         count = fixed_length // dtype.itemsize
-    return next(_run("decode_raw", attrs, [texts], [TensorSpec((*texts.shape, count), dtype)]))
+    return next(_run("decode_raw", attrs, [texts], [TensorSpec((*shape_of(texts), count), dtype)]))
 
 
 def decode_csv(records, record_defaults, field_delim=",", use_quote_delim=True, na_value="", select_cols=None, name=None):
@@ -185,7 +186,7 @@ def decode_csv(records, record_defaults, field_delim=",", use_quote_delim=True, 
     """
     columns, attrs = _csv_columns.of(record_defaults, field_delim, use_quote_delim, na_value, select_cols)
     texts = _text("decode_csv", "records", records)
-    return list(_run("decode_csv", attrs, [texts], [TensorSpec(texts.shape, dtype) for dtype in columns]))
+    return list(_run("decode_csv", attrs, [texts], [TensorSpec(shape_of(texts), dtype) for dtype in columns]))
 
 
 def serialize_tensor(tensor, name=None):

@@ -17,6 +17,7 @@ import numpy as np
 from infeed import _program, _trace
 from infeed._errors import InvalidArgumentError
 from infeed._spec import TensorSpec
+from infeed._stand_in import shape_of
 
 __all__ = ["uniform", "normal", "integers", "shuffle"]
 
@@ -108,7 +109,7 @@ def shuffle(x, seed=None):
         x = _trace.result_array(x, "shuffle: x")
     if x.ndim == 0:
         raise InvalidArgumentError("shuffle: x is a single value; at least one dimension is needed")
-    return _draw("random_shuffle", (x,), {}, x.shape, x.dtype, seed)
+    return _draw("random_shuffle", (x,), {}, shape_of(x), x.dtype, seed)
 
 
 def _plain(value, number):
