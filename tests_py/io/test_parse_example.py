@@ -161,3 +161,22 @@ def test_traced(case, infeed):
         assert isinstance(ours, str) and str(now) in ours or isinstance(ours, Exception) and str(ours) == str(now)
     else:
         assert not differences(ours, now)
+
+
+@pytest.mark.parametrize("says, feature", [
+    ("feature 'q' has no shape; give one", lambda io: io.FixedLenFeature(None, "int64")),
+    ("feature 'q' has the shape .-1.; dimensions are 0 or more", lambda io: io.FixedLenFeature([-1], "int64")),
+    ("for any number of values use FixedLenSequenceFeature or VarLenFeature", lambda io: io.FixedLenFeature([None], "int64")),
+    ("default_value of 1 values for the shape .2.", lambda io: io.FixedLenFeature([2], "int64", 3)),
+    ("default_value of 2 values; steps are filled up with one", lambda io: seq_of_two(io)),
+    ('feature "q" .int64. is required, and is not there; the example has "s", "x", "y"', lambda io: io.FixedLenFeature([], "int64")),
+    ("feature 'q' has no dtype; give one", lambda io: io.VarLenFeature(None)),
+    ("feature 'q' has dtype int32; examples hold float32, int64 and text", lambda io: io.VarLenFeature("int32")),
+])
+def test_what_errors_say(infeed, says, feature):
+    with pytest.raises(ValueError, match=says):
+        infeed.io.parse_single_example(A, {"q": feature(infeed.io)})
+
+
+def seq_of_two(io):
+    return io.FixedLenSequenceFeature([], "int64", allow_missing=True, default_value=[1, 2])
