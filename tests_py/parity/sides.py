@@ -96,6 +96,9 @@ class Infeed(Side):
     def length(self, x):
         return np.int32(np.shape(x)[0])
 
+    def assert_cardinality(self, n):
+        return lambda ds: ds.assert_cardinality(n)
+
     def is_dataset(self, value):
         return isinstance(value, self.infeed.Dataset)
 

@@ -51,7 +51,7 @@ def test_unknown_cardinality_as_the_buffer(lib):
     return lib.Dataset.range(10).shuffle(lib.UNKNOWN_CARDINALITY, seed=1)
 
 
-@case(TEN, order="multiset", passes=None)
+@case(TEN, order="multiset", passes=None, drawn=True)
 def test_no_seed(lib):
     return lib.Dataset.range(10).shuffle(10)
 
