@@ -57,10 +57,14 @@ func TestCacheMakesElementsOnce(t *testing.T) {
 func TestStatesOfCacheHoldWithoutWhatIsKept(t *testing.T) {
 	in := stream(shuffledBy(mixed(20), 1, 1))
 	c := Cache(in)
-	want := datasettest.ReadAll(t, c, dataset.PassKey(0), limit)
+	want := datasettest.ReadAll(t, in, dataset.PassKey(0), limit)
 	s := datasettest.Scope(0)
 	defer s.Close()
-	it, err := c.Iterate(s, dataset.PassKey(1), nil)
+	it, err := c.Iterate(s, dataset.PassKey(0), nil)
+	require.NoError(t, err)
+	got, _ := datasettest.Take(t, it, 7, limit)
+	require.Equal(t, want, got)
+	it, err = c.Iterate(s, dataset.PassKey(1), nil)
 	require.NoError(t, err)
 	_, tokens := datasettest.Take(t, it, 3, limit)
 	for k, token := range tokens {

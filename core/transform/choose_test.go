@@ -112,6 +112,8 @@ func TestSampleFromDatasets(t *testing.T) {
 	require.NotEqual(t, read(SampleOptions{Seed: 1}, 0), read(SampleOptions{Seed: 2}, 0))
 	require.NotEqual(t, read(SampleOptions{Seed: 1}, 0), read(SampleOptions{Seed: 1, Height: 1}, 0))
 	require.Equal(t, read(SampleOptions{Seed: 1, SameEachPass: true}, 0), read(SampleOptions{Seed: 1, SameEachPass: true}, 1))
+	odd := floats(3, func(i int64) []float64 { return [][]float64{{1, 0}, {0, 0}, {0, 1}}[i] })
+	require.Equal(t, []int64{0, -1, 20}, firsts(t, sampled(SampleOptions{Varying: odd}, a, b)))
 	stopped := read(SampleOptions{Seed: 1, StopOnEmpty: true}, 0)
 	require.Less(t, len(stopped), 40)
 	require.Equal(t, stopped, read(SampleOptions{Seed: 1}, 0)[:len(stopped)])

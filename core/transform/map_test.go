@@ -43,6 +43,7 @@ func TestMap(t *testing.T) {
 	for pass := range int64(2) {
 		key := dataset.PassKey(pass)
 		require.Equal(t, datasettest.ReadAll(t, d, key, limit), datasettest.ReadAll(t, streamed, key, limit))
+		require.Equal(t, datasettest.ReadAll(t, Map(lame(13), changing(), 1), key, limit), datasettest.ReadAll(t, Map(stream(lame(13)), changing(), 1), key, limit))
 	}
 }
 

@@ -100,6 +100,9 @@ func TestRaggedBatch(t *testing.T) {
 	require.Equal(t, []int64{0, 1, 1, 2, 2, 3}, datasettest.Element{Data: e.Data[1:]}.Int64s())
 	require.Equal(t, [][]string{{"a"}}, e.Texts)
 	require.Equal(t, "int64[-1]", must(RaggedBatch(datasettest.Range(3), 2, false, 8)).Spec().String(), "nothing is ragged")
+	equal := datasettest.ReadAll(t, must(RaggedBatch(batched(datasettest.Range(8), 2), 4, false, 8)), dataset.PassKey(0), 1)[0]
+	require.Equal(t, "[8], [4 1]", equal.Shapes)
+	require.Equal(t, upTo(0, 8, 1), equal.Int64s())
 	small := must(RaggedBatch(grids(7), 3, true, 4)).Spec()
 	require.Equal(t, spec.DType{Kind: 'i', Size: 4}, small.Components[1].DType)
 	require.Equal(t, []int64{3, 2}, small.Components[1].Shape)

@@ -100,7 +100,7 @@ func (it *takeWhileIterator) judge(b block.Block) {
 	for _, v := range it.verdicts.Blocks() {
 		for _, yes := range v.Columns[0].Data[:v.Rows] {
 			if yes == 0 {
-				it.last, it.failed = true, nil
+				it.last = true
 				return
 			}
 			it.trues++

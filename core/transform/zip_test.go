@@ -24,6 +24,8 @@ func TestZipKeepsToTheContracts(t *testing.T) {
 	checkOn(t, func(in dataset.Definition) dataset.Definition { return zipped(mixed(40), in, stream(lame(11))) })
 	checkOn(t, func(in dataset.Definition) dataset.Definition { return zipped(in, mixed(11), in) })
 	checkOn(t, func(in dataset.Definition) dataset.Definition { return batched(zipped(in, in), 3) })
+	r := datasettest.Range(3)
+	datasettest.Check(t, zipped(must(Concatenate(r, r, r, r)), must(Repeat(r, 4))), limit)
 }
 
 func TestZip(t *testing.T) {
