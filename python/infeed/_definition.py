@@ -88,8 +88,7 @@ class Node:
         node = self
         while node.op in _ORDER_ONLY:
             node = node.inputs[0]
-        found = _template.concrete(node)
-        return None if found is None else first_of(found)
+        return _template.first_element(node, first_of)
 
     def __getstate__(self):
         return {**self.__dict__, "_handle": None}

@@ -10,6 +10,7 @@ import base64
 import collections
 import functools
 import hashlib
+import itertools
 import json
 
 import numpy as np
@@ -21,14 +22,15 @@ from infeed._spec import Structure, TensorSpec
 class DatasetFunction(_function.Function):
     """A user's function that returns a dataset.
 
-    takes, sample: as for `Function`, of the components it is given. inputs: a
-    function that gives [(structure, specs), ...] of the datasets that it is given.
-    pack: a function that makes (structure, argument) of components and datasets.
+    takes: as for `Function`, of the components it is given. samples: a function that
+    gives a few of the elements it is given. inputs: the nodes whose elements the
+    datasets that it is given have. pack: a function that makes (structure, argument)
+    of components and datasets.
     """
 
-    def __init__(self, fn, op, takes, sample, inputs=None, pack=None, calls=None):
-        super().__init__(fn, op, takes, sample, calls)
-        self._inputs, self._pack = inputs or (lambda: []), pack
+    def __init__(self, fn, op, takes, samples, inputs=(), pack=None, calls=None):
+        super().__init__(fn, op, takes, lambda: next(iter(samples()), None), calls)
+        self._samples, self._inputs, self._pack = samples, inputs, pack
         self._template = None
         self._seed = int.from_bytes(np.random.SeedSequence().generate_state(2).tobytes()[:7], "little")
 
@@ -37,7 +39,7 @@ class DatasetFunction(_function.Function):
         from infeed._dataset import Dataset
 
         structure = self._takes()[0]
-        datasets = [Dataset(_template.InputNode("input", {"index": i}, *d)) for i, d in enumerate(self._inputs())]
+        datasets = [Dataset(_template.InputNode("input", {"index": i}, n.structure, n.specs, n)) for i, n in enumerate(self._inputs)]
         if self._pack:
             return self._pack(components, datasets)
         return structure, structure.pack(components)
@@ -80,14 +82,12 @@ class DatasetFunction(_function.Function):
                 t.reason = t.reason or "its argument was used after the call in which it was given"
 
     def _components(self):
-        """The components of the element that the function is tried on; None: there is none."""
-        element = self._sample()
-        if element is None:
-            return None
+        """The components of a few elements that the function is tried on."""
         from infeed._dataset import Dataset
 
-        leaves = [v for _, v in Structure.of(element)[1]]
-        return [base64.b64decode(v._node.args["data"]) if isinstance(v, Dataset) else v for v in leaves]
+        for element in self._samples():
+            leaves = [v for _, v in Structure.of(element)[1]]
+            yield [base64.b64decode(v._node.args["data"]) if isinstance(v, Dataset) else v for v in leaves]
 
     def compare(self):
         """Compares what is inside with Python's results."""
@@ -119,11 +119,14 @@ class DatasetFunction(_function.Function):
 
     def _results(self):
         if self._own is None:
-            components = self._components()
-            if components is None:
+            made = None
+            for components in self._components():
+                made = checked(self, self.call(components))
+                if not any(map(unknown, functions_of(made))):
+                    break
+            if made is None:
                 raise _errors.InvalidArgumentError(f"{self.op}: what elements the datasets of {self.name} have is found with the first "
                                                    f"one, and there is none; it runs as Python, since {self.reason}")
-            made = checked(self, self.call(components))
             self._own = made._node.structure, [TensorSpec((None,) * len(s.shape), s.dtype) for s in made._node.specs]
         return self._own
 
@@ -192,18 +195,32 @@ def functions_of(dataset):
 def decided(trace, f):
     """Traces a function inside of one that is being traced, while it may use what is outside of it."""
     f.decide()
-    if isinstance(f, DatasetFunction):
-        f.captures = f._template is not None and '"$const"' in json.dumps(f._template.program)
-    elif f._traced is not None:
-        f.captures = '"$const"' in json.dumps(f._traced.document)
-        if f.captures:  # Python cannot run it
-            f._compared, f.call = True, _outside
+    made = f._template.program if isinstance(f, DatasetFunction) and f._template else f._traced and f._traced.document
+    f.captures = made is not None and '"$const"' in json.dumps(made)
+    if f.captures:  # Python cannot run it, nor keep what it uses
+        f._compared, f.fn = True, _Gone(f.name)
     if f.calls_python() and _holds_standin(f.fn):
         trace.end(f"{f.name}, which uses its argument, runs as Python, since {f.reason}")
+    if unknown(f):
+        trace.end(f"{f.name} runs as Python, and no element was found that tells what it returns")
 
 
-def _outside(element):
-    raise _errors.InvalidArgumentError("the function uses what another was given")
+def unknown(f):
+    """Whether what a function of Python returns is not known."""
+    if isinstance(f, DatasetFunction) or not f.calls_python():
+        return False
+    f._results()
+    return f._own is None
+
+
+class _Gone:
+    """In place of a function that used what another was given."""
+
+    def __init__(self, name):
+        self.__name__ = name
+
+    def __call__(self, *args):
+        raise _errors.InvalidArgumentError(f"{self.__name__} uses what another function was given")
 
 
 def _holds_standin(fn):
@@ -267,15 +284,37 @@ class DatasetsNode(_definition.Node):
         return {**self.args, self.key: self.function.document(), **{k: f.document() for k, f in self.others.items()}}
 
 
+def few(node):
+    """The first elements of a definition, for functions to be tried on: one, and more where that is not enough."""
+    from infeed._dataset import Dataset
+
+    first = node.first_element()
+    if first is None:
+        return
+    yield first
+    if _template.made_for_elements(node):
+        return
+    it = Dataset(node).take(_FEW).iterator(epoch=0)
+    try:
+        yield from itertools.islice(it, 1, None)
+    except Exception:  # it comes at its place
+        pass
+    finally:
+        it.close()
+
+
+_FEW = 16
+
+
 def flat_map(node, fn):
     """The node of flat_map."""
-    function = DatasetFunction(fn, "flat_map", lambda: (node.structure, node.specs), node.first_element)
+    function = DatasetFunction(fn, "flat_map", lambda: (node.structure, node.specs), lambda: few(node))
     return DatasetsNode("flat_map", "map_func", function, {}, (node,))
 
 
 def interleave(node, fn, cycle_length, block_length, calls):
     """The node of interleave."""
-    function = DatasetFunction(fn, "interleave", lambda: (node.structure, node.specs), node.first_element, calls=calls)
+    function = DatasetFunction(fn, "interleave", lambda: (node.structure, node.specs), lambda: few(node), calls=calls)
     args = {"cycle_length": cycle_length, "block_length": block_length, "num_parallel_calls": calls or 0}
     return DatasetsNode("interleave", "map_func", function, args, (node,))
 
@@ -288,17 +327,16 @@ def group_by_window(node, key_func, reduce_func, window_size, window_size_func):
     op = "group_by_window"
     key = _Integer(key_func, op, lambda: (node.structure, node.specs), node.first_element)
 
-    def sample():
-        element = node.first_element()
-        return None if element is None else np.int64(key.call(element))
+    def samples():
+        return [np.int64(key.call(e)) for e in few(node)]
 
     def pack(components, datasets):
         return Structure("tuple", items=(Structure("leaf"),) * 2), (components[0], datasets[0])
 
-    reduce = DatasetFunction(reduce_func, op, lambda: _KEYS, sample, lambda: [(node.structure, node.specs)], pack)
+    reduce = DatasetFunction(reduce_func, op, lambda: _KEYS, samples, [node], pack)
     others = {"key_func": key}
     if window_size_func is not None:
-        others["window_size_func"] = _Integer(window_size_func, op, lambda: _KEYS, sample)
+        others["window_size_func"] = _Integer(window_size_func, op, lambda: _KEYS, lambda: next(iter(samples()), None))
     args = {"window_size": window_size} if window_size_func is None else {}
     return DatasetsNode(op, "reduce_func", reduce, args, (node,), others)
 
@@ -307,12 +345,8 @@ class _Integer(_function.Function):
     """A function to integers. Where there is no element to try it on, nothing will call it."""
 
     def _results(self):
-        try:
-            return super()._results()
-        except _errors.InvalidArgumentError:
-            if self._sample() is not None:
-                raise
-        return _KEYS[0], list(_KEYS[1])
+        found = super()._results()
+        return found if self._own is not None else _KEYS
 
 
 def bucket_by_sequence_length(node, element_length_func, args):

@@ -34,7 +34,8 @@ class Value(dict):
 
     @staticmethod
     def of_sample(t):
-        return "" if t.dtype.hasobject else 1
+        one = "" if t.dtype.hasobject else 1
+        return [one] if t.ndim else one
 
     @staticmethod
     def of_value(value):
@@ -105,11 +106,11 @@ def _unpickled(cls, value, sample):
 class Trace(_trace.Trace):
     """The trace of a function that returns a dataset: with the values that the dataset refers to."""
 
-    def __init__(self, parent, sample=None):
+    def __init__(self, parent, samples=None):
         super().__init__(parent)
         self.outputs = []  # the values, as stand-ins
         self._done = {}
-        self._sample = sample
+        self._samples = samples  # a function that gives the components of a few elements
 
     def add(self, op, operands, attrs, results):
         """Adds a node, but one that is there already: functions inside, which are traced twice, share values."""
@@ -140,17 +141,14 @@ class Trace(_trace.Trace):
                 "structure": {"tuple": [None] * len(self.outputs)}}
 
     def sample_values(self):
-        """The values for the element that functions are tried on, as arrays; None: there is none."""
-        components = self._sample() if self._sample else None
-        if components is None:
-            return None
+        """The values for a few elements that functions are tried on, as arrays."""
         from infeed import _program
 
-        specs = [TensorSpec(o.shape, o.dtype) for o in self.outputs]
-        try:
-            return _program.results(self.program(), specs, components)
-        except Error:
-            return None
+        for components in self._samples() if self._samples else ():
+            try:
+                yield _program.results(self.program(), [TensorSpec(o.shape, o.dtype) for o in self.outputs], components)
+            except Error:
+                continue
 
 
 def current():
@@ -214,9 +212,10 @@ def source(kind, structure, leaves):
 class InputNode(_definition.Node):
     """A dataset that an element has: the index-th of its inputs, or the one that a text of it stands for."""
 
-    def __init__(self, op, args, structure, specs):
+    def __init__(self, op, args, structure, specs, like=None):
         super().__init__(op, args, structure=structure)
         self.elements = specs
+        self.like = like  # a node with such elements
 
     def opened(self):
         return "placeholder", {"spec": spec_document(self._structure, self.elements)}
@@ -228,17 +227,25 @@ def spec_document(structure, specs):
     return {"structure": structure.document(), "components": components}
 
 
-def concrete(node):
-    """A definition for the element that functions are tried on; None where it cannot be made, or there is none."""
-    nodes, traces = node.nodes(), []
-    for n in nodes:
-        if n.op == "input" or any(getattr(f, "captures", False) for f in n.functions()):
+def made_for_elements(node):
+    """Whether a definition is one for each element of another."""
+    return any(n.op == "input" or isinstance(n, ValuesNode) or _traces(n.args) for n in node.nodes())
+
+
+def first_element(node, first_of):
+    """`first_of` a definition, for the first of the elements it is made for where there is one; None: there is none."""
+    traces, inputs = [], False
+    for n in node.nodes():
+        if any(getattr(f, "captures", False) for f in n.functions()):
             return None
+        inputs = inputs or n.op == "input"
         traces += [n.trace] if isinstance(n, ValuesNode) else _traces(n.args)
     if not traces:
-        return node
-    found = traces[0].sample_values() if traces[0] is not None else None
-    return None if found is None else _filled(node, found)
+        return first_of(_filled(node, None) if inputs else node)
+    for values in traces[0].sample_values() if traces[0] is not None else ():
+        if (found := first_of(_filled(node, values))) is not None:
+            return found
+    return None
 
 
 def _filled(node, values):
@@ -246,6 +253,8 @@ def _filled(node, values):
         arrays = [values[k] for k in node.args["values"]]
         op = {"slices_of_values": "from_tensor_slices", "tensors_of_values": "from_tensors"}[node.op]
         return _definition.Slices(op, node.structure, arrays, [s.dtype for s in node.elements])
+    if node.op == "input":
+        return node.like
     out = _definition.Node(node.op, {}, structure=node.structure) if isinstance(node, InputNode) else copy.copy(node)
     out.args = _replaced(node.args, lambda v: v.of_value(values[v.number]))
     out.inputs, out._handle = tuple(_filled(n, values) for n in node.inputs), None
