@@ -154,7 +154,9 @@ int32_t infeed_dataset_at(infeed_call *call);
 
 /* Starts an iterator over dataset `handle`: handle in out[0], for infeed_next; how
  * many slots may be kept lent in out[1]; in out[2] a handle for infeed_next from which
- * threads take jobs, or 0. data: JSON, see pipeline.Options. Long result: its state.
+ * threads take jobs, or 0; the number of its first element in out[3]; before its
+ * element x, out[4] + x * out[5] elements of the pass were given. data: JSON, see
+ * pipeline.Options. Long result: its state.
  * An entry's index says how many elements there are, from its position on. An entry
  * with the status INFEED_JOB asks for function `position` to be called on the `index`
  * elements of its group; infeed_dataset_answer gives the results. */
@@ -168,8 +170,11 @@ int32_t infeed_dataset_produce(infeed_call *call);
 int32_t infeed_dataset_error(infeed_call *call);
 
 /* Long result: the state of the iterator before element arg[0], which is one of
- * those made lately. */
+ * those made lately. The handle may be one of infeed_dataset_past. */
 int32_t infeed_dataset_state(infeed_call *call);
+
+/* A handle for infeed_dataset_state that stays when the iterator is closed: out[0]. */
+int32_t infeed_dataset_past(infeed_call *call);
 
 /* Long result: what the iterator did, see pipeline.Stats. */
 int32_t infeed_dataset_stats(infeed_call *call);
@@ -186,5 +191,20 @@ int32_t infeed_program_run(infeed_call *call);
  * arg[0] (see group.go) by arg[2], the address of PyBytes_FromStringAndSize; what was
  * there before is given to arg[3], the address of Py_DecRef. The caller holds the GIL. */
 int32_t infeed_texts(infeed_call *call);
+
+/* -- files --------------------------------------------------------------- */
+
+/* Makes a TFRecord file: handle. data: its path. arg[0]: compression, 0 none, 1
+ * gzip, 2 zlib, 3 zstd; arg[1]: its level, -1 for the usual one. */
+int32_t infeed_writer_open(infeed_call *call);
+
+/* Appends arg[0] records. data: their sizes, 8 bytes each, then they. */
+int32_t infeed_writer_write(infeed_call *call);
+
+/* Passes on what was written, so that readers of the file see it. */
+int32_t infeed_writer_flush(infeed_call *call);
+
+/* Ends the file and closes the handle. Closed already is no error. */
+int32_t infeed_writer_close(infeed_call *call);
 
 #endif
