@@ -77,3 +77,7 @@ def test_specs():
     spec = ds.element_spec
     assert {k: (s.shape, s.dtype.name) for k, s in spec.items()} == {
         "x": ((2,), "float32"), "s": ((), "object"), "v": ((None,), "int64"), "w": ((None,), "int64")}
+    raw = infeed.Dataset.from_tensor_slices([[b"ab"], [b"c"]])
+    assert raw.map(lambda v: io.decode_raw(v, "int16", fixed_length=4)).element_spec.shape == (1, 2)
+    assert raw.map(lambda v: io.decode_raw(v, "int16")).element_spec.shape == (1, None)
+    assert raw.map(lambda v: io.parse_tensor(v[0], "int16", shape=[None, 2])).element_spec.shape == (None, 2)
