@@ -70,6 +70,7 @@ class Engine:
     def seed(self):
         """The seed in use; drawn at first need where none was given."""
         if self._seed is None:
+            self.drawn = True  # so that a state may bring another
             self._seed = _keras_seed()
         if self._seed is None:
             self._seed = int.from_bytes(os.urandom(8), "little") >> 1
@@ -78,6 +79,7 @@ class Engine:
     @seed.setter
     def seed(self, value):
         self._seed = None if value is None else count("seed", value, (1 << 64) - 1)
+        self.drawn = False
 
     def rng_outside(self, dataset):
         """The generator for hooks and the like: one for each (seed, pass)."""

@@ -100,7 +100,8 @@ class PassIterator:
         elif hooks_overridden(ds) and (state["pass"] or state["position"]):
             warnings.warn(f"{type(ds).__name__} has hooks but no state_dict/load_state_dict: what its hooks changed in "
                           "earlier passes is not restored", stacklevel=2)
-        e.seed = state["seed"]
+        drawn, e.seed = e.drawn or e._seed is None, state["seed"]
+        e.drawn = drawn
         e.set_epoch(state["pass"])
         self._pass, self._start = e.begin_pass(), state["position"]
 
@@ -119,16 +120,16 @@ def _check_state(state, dataset, e):
         raise StateMismatchError(f"the state has format {state.get('format')} and order {state.get('order')}; this "
                                  f"version of infeed reads format {STATE_FORMAT} and order {ORDER_VERSION}")
     length = length_of(dataset)
-    _check_numbers(state, length)
+    check_numbers(state, length)
     have = {"class": type(dataset).__qualname__, "shuffle": bool(e.shuffle), "length": length}
-    if e._seed is not None:
+    if e._seed is not None and not e.drawn:
         have["seed"] = e._seed
     differs = [f"{k} was {state.get(k)!r} and is {v!r}" for k, v in have.items() if state.get(k) != v]
     if differs:
         raise StateMismatchError("the state is of another dataset: " + ", ".join(differs))
 
 
-def _check_numbers(state, length):
+def check_numbers(state, length):
     limits = {"pass": 1 << 62, "seed": (1 << 64) - 1, "position": (1 << 62) if length is None else length}
     if state.get("length") != length:
         del limits["position"]  # the other length is told

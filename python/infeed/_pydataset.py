@@ -193,6 +193,13 @@ class PyDataset:
         """A walk over the batches; see Engine.walk for the options."""
         return engine(self).walk(self, **options)
 
+    def _infeed_state(self, walk, pass_, position):
+        """What a training's state holds beyond what holds for every PyDataset (see _place)."""
+        return {}
+
+    def _infeed_resume(self, state):
+        """Prepares the walk that begins next for a state; refuses one of other data."""
+
     def __iter__(self):
         return PassIterator(self)
 

@@ -43,6 +43,10 @@ class Session:
         self.ended = False
         self.length = None
         self.pass_ = None
+        self.current = None  # the pass that was begun last, its end notwithstanding
+        # Where a restored training goes on: see _place.
+        self.first = self.armed = 0  # the position that Keras's index 0 stands for, now and in the walk that begins next
+        self.resume = None
         self.max_queue_size = engine(dataset).queue
 
     @property
@@ -63,15 +67,17 @@ class Session:
         n = length_of(self.dataset)
         if n == 0:
             raise InvalidArgumentError(f"{type(self.dataset).__name__} is empty: it has length 0")
-        return n
+        return None if n is None else n - self.armed
 
     def on_epoch_begin(self):
         with self.lock:
             if not self.training:
                 self.looking = False
-            run_hook(self.dataset, "on_epoch_begin")
+            resume, self.resume = self.resume, None
+            if resume is None or not resume.after_hook:
+                run_hook(self.dataset, "on_epoch_begin")
         with self.next_epoch:
-            self.drawn, self.epoch_thread = 0, threading.get_ident()
+            self.drawn, self.epoch_thread = 0 if resume is None else resume.batch, threading.get_ident()
             self.next_epoch.notify_all()
 
     def on_epoch_end(self):
@@ -106,11 +112,13 @@ class Session:
                 self.next_epoch.wait(0.2)
             self.drawn += 1
 
-    def __getitem__(self, position):
+    def __getitem__(self, index):
         self._hold_back()
         with self.lock:
-            walk = self.walk
-            if walk is None or position != walk.position or position == 0:
+            if index == 0:
+                self.first, self.armed = self.armed, 0
+            position, walk = self.first + index, self.walk
+            if walk is None or position != walk.position or index == 0:
                 self._begin(position)
                 walk = self.walk
             try:
@@ -133,6 +141,7 @@ class Session:
             pass_ = self.pass_ = e.begin_pass()
         else:
             pass_ = self.pass_
+        self.current = pass_
         e.of_sessions[self] = self.dataset._infeed_walk(
             length=self.length, shuffle=self.training and self.shuffle, pass_=pass_, start=position, look=self.looking)
 

@@ -6,10 +6,11 @@ In worker processes this module does without Keras, which takes seconds to impor
 import sys
 
 from infeed import _context
+from infeed import _dataset_walk
 from infeed import _pydataset
 from infeed._engine import engine
 
-__all__ = ["PyDataset", "accelerate", "audit"]
+__all__ = ["PyDataset", "BackupAndRestore", "accelerate", "audit"]
 
 if _context.in_worker:
     PyDataset = _pydataset.KerasDataset
@@ -111,7 +112,7 @@ class FromDataset(PyDataset):
     def __init__(self, dataset, steps=None):
         super().__init__(workers=0)
         self.dataset, self.steps = dataset, steps
-        self._stream = None
+        self._stream = self._seeds = self._restored = None
 
     @property
     def num_batches(self):
@@ -123,59 +124,36 @@ class FromDataset(PyDataset):
     def __getitem__(self, index):
         return self.dataset[index]
 
+    def _begin(self, pass_):
+        return _dataset_walk.begin(self.dataset, pass_, self._seeds)
+
     def _infeed_walk(self, *, length, shuffle, pass_, start=0, look=False):
         if look or pass_ < 0:
-            return _DatasetWalk(self.dataset, 0, start, length)
+            iterator = self.dataset.iterator(epoch=0)
+            if start:
+                iterator.load_state_dict({**iterator.state_dict(), "position": start})
+            return _dataset_walk.PassWalk(iterator, 0, start, length)
+        restored, self._restored = self._restored, None
         if self.steps is None:
-            return _DatasetWalk(self.dataset, pass_, start, length)
-        if self._stream is None:
-            self._stream = _Stream(self.dataset)
-        self._stream.position, self._stream.length = start, length
-        return self._stream
+            return _dataset_walk.PassWalk(self._begin(pass_) if restored is None else restored, pass_, start, length)
+        if self._stream is None or restored is not None:
+            self._stream = _dataset_walk.Stream(self._begin, restored)
+        return self._stream.walk(pass_, start, length)
 
+    def _infeed_state(self, walk, pass_, position):
+        if self.steps is None and walk is not None and pass_ == walk.pass_:
+            return {"iterator": walk.state(position)}
+        if self.steps is not None and self._stream is not None:
+            return {"iterator": self._stream.state(position if pass_ == self._stream.number else self.steps)}
+        iterator = self._begin(pass_)
+        found = iterator.state_dict()
+        iterator.close()
+        return {"iterator": found}
 
-class _DatasetWalk:
-    """A walk over one pass of a Dataset."""
-
-    def __init__(self, dataset, pass_, start, length):
-        self.iterator = dataset.iterator(epoch=pass_)
-        self.position, self.length = start, length
-        if start:
-            self.iterator.load_state_dict({**self.iterator.state_dict(), "position": start})
-
-    def next(self):
-        if self.position == self.length:
-            raise StopIteration
-        batch = next(self.iterator)
-        self.position += 1
-        return batch
-
-    def close(self):
-        self.iterator.close()
-
-
-class _Stream:
-    """Walks over pass after pass of a Dataset, `length` elements at a time."""
-
-    def __init__(self, dataset):
-        self.dataset, self.pass_ = dataset, 0
-        self.iterator = dataset.iterator(epoch=0)
-        self.position, self.length = 0, None
-
-    def next(self):
-        if self.position == self.length:
-            raise StopIteration
-        try:
-            batch = next(self.iterator)
-        except StopIteration:
-            self.pass_ += 1
-            self.iterator = self.dataset.iterator(epoch=self.pass_)
-            batch = next(self.iterator)
-        self.position += 1
-        return batch
-
-    def close(self):
-        """Nothing: the next walk goes on from here."""
+    def _infeed_resume(self, found):
+        iterator = self.dataset.iterator(epoch=0)
+        iterator.load_state_dict(found.get("iterator"))
+        self._restored, self._seeds = iterator, found["iterator"].get("seeds")
 
 
 def accelerate(dataset, workers=None, use_multiprocessing=None, max_queue_size=None, *, shuffle=None, seed=None,
@@ -257,3 +235,12 @@ def audit(dataset, epochs=2, **fit_options):
     from infeed import _audit
 
     return _audit.run(dataset, epochs, fit_options)
+
+
+def __getattr__(name):
+    if name != "BackupAndRestore":  # which needs Keras, and worker processes do not
+        raise AttributeError(f"module 'infeed.keras' has no attribute {name!r}")
+    from infeed._backup import BackupAndRestore
+
+    globals()[name] = BackupAndRestore
+    return BackupAndRestore
