@@ -36,7 +36,7 @@ func NewQueue(capacity, low int, space *Event) (*Queue, error) {
 	if err != nil {
 		return nil, err
 	}
-	clear(pages)
+	clear(pages[:unsafe.Sizeof(queueHeader{})]) // entries are written before they are read
 	q := &Queue{head: (*queueHeader)(unsafe.Pointer(&pages[0])), space: space, pages: pages}
 	q.entries = unsafe.Slice((*Entry)(unsafe.Pointer(&pages[unsafe.Sizeof(queueHeader{})])), size)
 	q.head.capacity = uint32(size)

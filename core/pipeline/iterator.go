@@ -108,10 +108,8 @@ func (d *Dataset) share(shard *[2]int64) (dataset.Definition, error) {
 func (it *Iterator) prepare(o Options) (err error) {
 	it.event = arena.NewEvent()
 	it.slots.event = it.event
-	capacity := it.sizes.ahead * mostUnequal
-	if it.sizes.slotBytes == 0 {
-		capacity = it.sizes.ahead * maxElements
-	}
+	// Each element of a task may come in a group of its own.
+	capacity := it.sizes.ahead * maxElements
 	if it.queue, err = arena.NewQueue(capacity, it.sizes.ahead/2, it.event); err != nil {
 		arena.FreeEvent(it.event)
 		return err

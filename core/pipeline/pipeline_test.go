@@ -386,3 +386,13 @@ func TestStopWakesTheConsumer(t *testing.T) {
 		require.Equal(t, errs.Cancelled, errs.KindOf(err))
 	}
 }
+
+// Elements of one task may come in a group each, as batches across repetitions do.
+func TestManyGroupsOfOneTask(t *testing.T) {
+	d := open(t, numbers(3), &Repeat{Count: 2000}, &Batch{BatchSize: 2, DropRemainder: true})
+	want := read(t, iterate(t, d, Options{GroupBytes: 1}), -1)
+	require.Len(t, want, 3000)
+	for _, workers := range []int{0, 1, 2} {
+		require.Equal(t, want, read(t, iterate(t, d, Options{Workers: workers}), -1))
+	}
+}

@@ -29,7 +29,11 @@ func Batch(in dataset.Definition, size int64, dropRemainder bool) (dataset.Defin
 		n = size
 	}
 	batched := in.Spec().Batched(n)
-	if err := addressable(in.Spec(), size); err != nil {
+	most := size
+	if n := in.Cardinality(); n >= 0 {
+		most = min(size, n)
+	}
+	if err := addressable(in.Spec(), most); err != nil {
 		return nil, errs.Wrap(err, errs.InvalidArgument, "batch", "batch_size is %d", size)
 	}
 	if indexed, ok := in.(dataset.Indexed); ok {

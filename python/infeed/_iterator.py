@@ -36,7 +36,7 @@ class Iterator:
 
     def __init__(self, dataset, pass_, shard=None):
         self._dataset, self._pass, self._shard = dataset, pass_, shard
-        self._decode = self._jobs = None
+        self._decoder = self._jobs = None
         self._ready = []  # elements of the group at hand, the next one last
         self._pop = self._ready.pop
         self._lock = threading.RLock()
@@ -101,6 +101,9 @@ class Iterator:
         self._ready[:], self._end = elements, entry.position + entry.index
         return first
 
+    def _decode(self, memory, meta_offset, private):
+        return self._decoder(memory, meta_offset, private)
+
     def _take(self, call):
         """Takes the next entry; StopIteration after the last."""
         if not self._workers:
@@ -157,7 +160,7 @@ class Iterator:
         if _native.exiting():
             raise CancelledError("the interpreter is shutting down")
         handle, options = self._dataset._ready(), self._dataset.options()
-        self._decode = Decoder(self._dataset._node.structure, handle.specs)
+        self._decoder = Decoder(self._dataset._node.structure, handle.specs)
         threads = self._dataset._threads() if handle.calls else 0
         self._workers = max(_options.workers(options, self._dataset._default_workers()), threads, int(handle.calls))
         call = _native.Call(handle.number)

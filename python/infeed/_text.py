@@ -42,7 +42,10 @@ def objects(values):
 def pack(a):
     """A contiguous array of text as (uint8 bytes, int64 offsets), as the engine reads it."""
     if a.dtype.kind == "U":
-        a = np.char.encode(a, "utf-8")
+        try:
+            a = np.char.encode(a, "utf-8")
+        except UnicodeEncodeError as e:
+            raise InvalidArgumentError(f"text that was written into the array later cannot be given as UTF-8: {e}") from e
     if a.dtype.kind == "S" and a.itemsize:
         lengths = np.char.str_len(a).reshape(-1)
         rows = np.ascontiguousarray(a).reshape(-1).view(np.uint8).reshape(-1, a.itemsize)

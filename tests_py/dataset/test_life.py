@@ -253,7 +253,7 @@ def test_interrupt_is_taken_at_once():
 
 
 def test_handles_of_another_kind_are_refused(pairs):
-    call = _native.Call(pairs(3)._open())
+    call = _native.Call(pairs(3)._node.handle().number)
     for name in ("next", "try_next", "job", "try_job", "dataset_produce", "dataset_error"):
         with pytest.raises((infeed.InvalidArgumentError, infeed.CancelledError)):
             call(name)

@@ -176,7 +176,7 @@ def test_the_largest_ints(pairs):
 def test_unequal_elements_cannot_be_batched(pairs):
     it = iter(pairs(10).batch(4).batch(3))
     for _ in range(2):
-        with pytest.raises(infeed.InvalidArgumentError, match=r"element 0 has \[4 3\], \[4\] and element 2 has \[2 3\], \[2\]"):
+        with pytest.raises(infeed.InvalidArgumentError, match=r"one has \[4 3\], \[4\] and one has \[2 3\], \[2\]"):
             next(it)
     late = iter(pairs(10).batch(4).repeat(2).batch(2))
     assert next(late)[1].shape == (2, 4)
