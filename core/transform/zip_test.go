@@ -21,9 +21,9 @@ func zipped(in ...dataset.Definition) dataset.Definition {
 
 func TestZipKeepsToTheContracts(t *testing.T) {
 	checkOn(t, func(in dataset.Definition) dataset.Definition { return zipped(in, datasettest.Range(9)) })
-	checkOn(t, func(in dataset.Definition) dataset.Definition { return zipped(mixed(40), in, stream(lame(11))) })
-	checkOn(t, func(in dataset.Definition) dataset.Definition { return zipped(in, mixed(11), in) })
-	checkOn(t, func(in dataset.Definition) dataset.Definition { return batched(zipped(in, in), 3) })
+	checkOnSome(t, func(in dataset.Definition) dataset.Definition { return zipped(mixed(40), in, stream(lame(11))) })
+	checkOnSome(t, func(in dataset.Definition) dataset.Definition { return zipped(in, mixed(11), in) })
+	checkOnSome(t, func(in dataset.Definition) dataset.Definition { return batched(zipped(in, in), 3) })
 	r := datasettest.Range(3)
 	datasettest.Check(t, zipped(must(Concatenate(r, r, r, r)), must(Repeat(r, 4))), limit)
 }
