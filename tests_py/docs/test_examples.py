@@ -16,7 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
 ENV = dict(os.environ, KERAS_BACKEND="jax", JAX_PLATFORMS="cpu", TF_CPP_MIN_LOG_LEVEL="3")
 
-MODULES = ["_errors", "_pydataset", "_dataset", "_spec", "_options", "keras", "io", "_features", "_writer"]
+MODULES = ["_errors", "_pydataset", "_dataset", "_spec", "_options", "_sources", "_transformations", "_files", "_make_csv", "_iterator", "keras", "io", "_features", "_writer"]
 
 CHECK = """
 import doctest, importlib, sys
@@ -32,6 +32,15 @@ def test_readme_block_runs_as_a_script(number, tmp_path):
     script.write_text(BLOCKS[number])
     done = subprocess.run([sys.executable, script], env=ENV, cwd=tmp_path, capture_output=True, text=True, timeout=180)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("page", ["tutorial", "porting-from-tf-data"])
+def test_page_runs_as_a_script(page, tmp_path):
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / f"{page}.md").read_text(), re.S)
+    script = tmp_path / "page.py"
+    script.write_text("".join(blocks))
+    done = subprocess.run([sys.executable, script], env=ENV, cwd=tmp_path, capture_output=True, text=True, timeout=180)
+    assert blocks and done.returncode == 0, done.stderr
 
 
 def test_readme_has_examples_and_names_two_commands():
