@@ -71,25 +71,25 @@ class Outcome:
 def observe(side, make, limit=LIMIT, walks=1):
     """Defines a pipeline and walks it: its outcome, or those of several walks over one object."""
     try:
-        made = make(side)
+        made = side.define(make)
         if not side.is_dataset(made):
             value = plain(made, limit)
             return _several([Outcome([value])], walks)
         about = dict(cardinality=int(made.cardinality()), spec=spec(made.element_spec))
     except Exception as error:
         return _several([Outcome([], Failure.of(error))], walks)
-    return _several([Outcome(*walk(made, limit), **about) for _ in range(walks)], walks)
+    return _several([Outcome(*walk(made, limit, side.walk), **about) for _ in range(walks)], walks)
 
 
 def _several(outcomes, walks):
     return outcomes[0] if walks == 1 else (outcomes * walks)[:walks]
 
 
-def walk(dataset, limit):
+def walk(dataset, limit, begin=iter):
     """The first elements of a dataset, and what ended them where that was an error."""
     elements = []
     try:
-        iterator = iter(dataset)
+        iterator = begin(dataset)
         while len(elements) < limit:
             elements.append(plain(next(iterator), limit))
     except StopIteration:

@@ -47,6 +47,16 @@ class TensorFlow(Side):
         for d in DTYPES:
             setattr(self, d, getattr(tf, d))
 
+    def define(self, make):
+        """What a case makes; its functions have no Python `if` or loop on tensors that AutoGraph would be needed for."""
+        return self.tf.autograph.experimental.do_not_convert(make)(self)
+
+    def walk(self, dataset):
+        """An iterator that is not tuned first, which takes most of the time of a short walk."""
+        options = self.tf.data.Options()
+        options.autotune.enabled = options.experimental_optimization.apply_default_optimizations = False
+        return iter(dataset.with_options(options))
+
     def cast(self, x, dtype):
         return self.tf.cast(x, dtype)
 
@@ -81,6 +91,12 @@ class Infeed(Side):
         if name == "io":
             return importlib.import_module("infeed.io")
         return getattr(self.__dict__["infeed"], name)
+
+    def define(self, make):
+        return make(self)
+
+    def walk(self, dataset):
+        return iter(dataset)
 
     def cast(self, x, dtype):
         return x.astype(dtype)

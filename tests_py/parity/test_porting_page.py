@@ -40,3 +40,9 @@ def test_each_name_of_tf_data_has_a_row(heading, module):
     listed = names(heading)
     assert len(listed) == len(set(listed))
     assert set(listed) == public
+
+
+def test_the_example_runs(capsys):
+    code = re.search(r"```python\n(.*?)```", PAGE.read_text(), re.S).group(1)
+    exec(compile(code, str(PAGE), "exec"), {})
+    assert capsys.readouterr().out == "(2, 2) int32\n(1, 2) int32\n"
