@@ -28,8 +28,8 @@ func PaddedBatch(in dataset.Definition, size int64, padding Padding, dropRemaind
 	if err != nil {
 		return nil, err
 	}
-	if err := addressable(padded, size); err != nil {
-		return nil, errs.Wrap(err, errs.InvalidArgument, op, "batch_size is %d", size)
+	if err := batchable(op, in, padded, size); err != nil {
+		return nil, err
 	}
 	n := int64(-1)
 	if dropRemainder {

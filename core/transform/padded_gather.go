@@ -3,6 +3,7 @@ package transform
 import (
 	"infeed/core/block"
 	"infeed/core/dataset"
+	"infeed/core/errs"
 	"infeed/core/rng"
 	"infeed/core/spec"
 )
@@ -32,6 +33,19 @@ func gathered(op string, in dataset.Definition, size int64, dropRemainder bool, 
 	return &g
 }
 
+// batchable fails where a batch of elements like those described is more than memory
+// can have.
+func batchable(op string, in dataset.Definition, e *spec.Element, size int64) error {
+	most := size
+	if n := in.Cardinality(); n >= 0 {
+		most = min(most, n)
+	}
+	if err := addressable(e, most); err != nil {
+		return errs.Wrap(err, errs.InvalidArgument, op, "batch_size is %d", size)
+	}
+	return nil
+}
+
 func (g *gather) Spec() *spec.Element { return g.spec }
 func (g *gather) Cardinality() int64  { return batches(g.in.Cardinality(), g.size, g.dropRemainder) }
 
@@ -57,7 +71,7 @@ func (it *gatherIterator) Next(_ int64, dst dataset.Sink) (int64, error) {
 	rows := int64(0)
 	for rows < it.size {
 		parts := len(it.buffer.Blocks())
-		n, err := it.in.Next(it.size-rows, &it.buffer)
+		n, err := it.in.Next(min(it.size-rows, mostStacked), &it.buffer)
 		if n == 0 {
 			it.buffer.Cut(parts)
 		}

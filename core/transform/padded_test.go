@@ -80,7 +80,8 @@ func TestPaddedBatch(t *testing.T) {
 	require.ErrorContains(t, err, "[4 1] is not compatible with component int64[-1 2]")
 	_, err = PaddedBatch(grids(3), 0, Padding{}, false)
 	require.ErrorContains(t, err, "batch_size is 0")
-	_, err = PaddedBatch(grids(3), 1<<61, Padding{Shapes: [][]int64{{9, 9}, {-1}, {}}}, false)
+	require.Equal(t, "[3 2 3], [3 1], [3]", datasettest.ReadAll(t, must(PaddedBatch(grids(3), 1<<61, Padding{}, false)), dataset.PassKey(0), 1)[0].Shapes)
+	_, err = PaddedBatch(must(Repeat(grids(3), -1)), 1<<61, Padding{Shapes: [][]int64{{9, 9}, {-1}, {}}}, false)
 	require.ErrorContains(t, err, "too large")
 }
 

@@ -27,8 +27,8 @@ func RaggedBatch(in dataset.Definition, size int64, dropRemainder bool, shapeByt
 	if shapeBytes != 4 && shapeBytes != 8 {
 		return nil, errs.New(errs.InvalidArgument, op, "row_splits_dtype must be int32 or int64")
 	}
-	if err := addressable(in.Spec(), size); err != nil {
-		return nil, errs.Wrap(err, errs.InvalidArgument, op, "batch_size is %d", size)
+	if err := batchable(op, in, in.Spec(), size); err != nil {
+		return nil, err
 	}
 	if known(in.Spec()) {
 		return Batch(in, size, dropRemainder)

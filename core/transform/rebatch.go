@@ -30,8 +30,12 @@ func Rebatch(in dataset.Definition, sizes []int64, dropRemainder bool) (dataset.
 		none := whole >= 0 && whole%most == 0 // nothing is ever left
 		return Batch(elements, most, dropRemainder || none)
 	}
-	c := cycle{in: elements, dropRemainder: dropRemainder, spec: each.Batched(-1), sizes: sizes}
-	for _, n := range sizes {
+	c := cycle{in: elements, dropRemainder: dropRemainder, spec: each.Batched(-1), sizes: slices.Clone(sizes)}
+	for i, n := range sizes {
+		if all := elements.Cardinality(); all >= 0 && n > all {
+			n = all + 1 // no batch is that large
+			c.sizes[i] = n
+		}
 		if err := addressable(each, c.sum+n); err != nil {
 			return nil, errs.Wrap(err, errs.InvalidArgument, op, "batch_size is %v", sizes)
 		}

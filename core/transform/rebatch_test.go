@@ -58,8 +58,11 @@ func TestRebatch(t *testing.T) {
 		}
 		require.Equal(t, upTo(0, 14, 1), values(t, d, 0)[:14], name)
 	}
-	for _, sizes := range [][]int64{nil, {0}, {2, -1}, {1 << 62, 1 << 62}} {
-		_, err := Rebatch(in, sizes, false)
+	require.Equal(t, []int{4, 11}, sizes(t, must(Rebatch(in, []int64{4, 1 << 60}, false))))
+	require.Equal(t, []int{4}, sizes(t, must(Rebatch(in, []int64{4, 1 << 60}, true))))
+	require.Empty(t, sizes(t, must(Rebatch(in, []int64{1 << 60, 4}, true))))
+	for _, sizes := range [][]int64{nil, {0}, {2, -1}, {1 << 60, 1 << 62}} {
+		_, err := Rebatch(must(Repeat(in, -1)), sizes, false)
 		require.Equal(t, errs.InvalidArgument, errs.KindOf(err), "%v", sizes)
 	}
 	_, err := Rebatch(datasettest.Range(3), []int64{2}, false)
