@@ -29,6 +29,18 @@ type jobsObject struct{}
 func (jobsObject) Stop()               {}
 func (jobsObject) Close(time.Duration) {}
 
+// stateful is an object that knows states of an iterator.
+type stateful interface {
+	object
+	State(number int64) (pipeline.State, error)
+}
+
+// pastObject is what is left of an iterator that ended.
+type pastObject struct{ pipeline.Past }
+
+func (pastObject) Stop()               {}
+func (pastObject) Close(time.Duration) {}
+
 type iteratorObject struct {
 	*pipeline.Iterator
 	jobs *uint64 // handle of its jobs; 0: none
@@ -56,6 +68,9 @@ func infeedgo_dataset_error(c *C.infeed_call) C.int32_t { return do(c, datasetEr
 
 //export infeedgo_dataset_state
 func infeedgo_dataset_state(c *C.infeed_call) C.int32_t { return do(c, datasetState) }
+
+//export infeedgo_dataset_past
+func infeedgo_dataset_past(c *C.infeed_call) C.int32_t { return do(c, datasetPast) }
 
 //export infeedgo_dataset_stats
 func infeedgo_dataset_stats(c *C.infeed_call) C.int32_t { return do(c, datasetStats) }
@@ -130,11 +145,11 @@ func datasetIterate(c *call) error {
 	c.setOut(0, int64(h))
 	c.setOut(1, int64(it.MayLend()))
 	c.setOut(2, int64(*o.jobs))
-	start := int64(0)
-	if opt.State != nil {
-		start = opt.State.Position
-	}
-	state, err := it.State(start)
+	first, base, stride := it.First()
+	c.setOut(3, first)
+	c.setOut(4, base)
+	c.setOut(5, stride)
+	state, err := it.State(first)
 	if err != nil {
 		return err
 	}
@@ -164,7 +179,7 @@ func datasetError(c *call) error {
 }
 
 func datasetState(c *call) error {
-	it, err := lookup[iteratorObject](c.handle())
+	it, err := lookup[stateful](c.handle())
 	if err != nil {
 		return err
 	}
@@ -173,6 +188,16 @@ func datasetState(c *call) error {
 		return err
 	}
 	return c.long(state)
+}
+
+func datasetPast(c *call) error {
+	it, err := lookup[iteratorObject](c.handle())
+	if err != nil {
+		return err
+	}
+	h, err := newHandle(pastObject{it.Past()}, nil, nil)
+	c.setOut(0, int64(h))
+	return err
 }
 
 func datasetStats(c *call) error {

@@ -12,7 +12,6 @@ import (
 	"infeed/core/dataset"
 	"infeed/core/errs"
 	"infeed/core/spec"
-	"infeed/core/transform"
 	"infeed/core/vfs"
 )
 
@@ -37,11 +36,9 @@ type Options struct {
 // Iterator walks over one pass of a dataset. Its methods are for one goroutine at
 // a time.
 type Iterator struct {
-	dataset *Dataset
-	spec    *spec.Element
-	pass    int64
-	shard   *[2]int64
-	sizes   sizes
+	spec  *spec.Element
+	sizes sizes
+	*places
 
 	workers  int
 	scope    *dataset.Scope
@@ -54,7 +51,6 @@ type Iterator struct {
 	claims   claims
 	sinks    sync.Pool
 	delivery delivery
-	tokens   tokens
 	counters counters
 	calls    *calls
 }
@@ -67,9 +63,9 @@ func (d *Dataset) Iterate(o Options) (*Iterator, error) {
 	if o.Functions { // the consumer cannot wait for itself
 		o.Workers = max(o.Workers, 1)
 	}
-	it := &Iterator{dataset: d, pass: o.Pass, shard: o.Shard, workers: o.Workers}
+	it := &Iterator{places: newPlaces(d, o), workers: o.Workers}
 	if o.State != nil {
-		resumed, err := d.resumed(o.State, o.Shard)
+		resumed, err := d.resumed(o.State)
 		if err != nil {
 			return nil, err
 		}
@@ -78,30 +74,21 @@ func (d *Dataset) Iterate(o Options) (*Iterator, error) {
 	if it.pass < 0 || o.Workers < 0 || o.RAMBudget < 0 {
 		return nil, errs.New(errs.InvalidArgument, "iterator", "pass %d, %d workers, %d bytes; none may be negative", it.pass, o.Workers, o.RAMBudget)
 	}
-	def, err := it.dataset.share(o.Shard)
-	if err != nil {
+	if err := isShard(o.Shard); err != nil {
 		return nil, err
 	}
-	it.spec = def.Spec()
+	it.spec = it.dataset.Spec()
 	if err := it.sizes.set(it.spec, o); err != nil {
 		return nil, err
 	}
 	if err := it.prepare(o); err != nil {
 		return nil, err
 	}
-	if err := it.begin(def, o.State); err != nil {
+	if err := it.begin(o.State); err != nil {
 		it.Close()
 		return nil, err
 	}
 	return it, nil
-}
-
-// share returns what one of several readers reads.
-func (d *Dataset) share(shard *[2]int64) (dataset.Definition, error) {
-	if shard == nil {
-		return d.def, nil
-	}
-	return transform.Shard(d.def, shard[0], shard[1])
 }
 
 // prepare makes what an iterator needs.
@@ -137,20 +124,26 @@ func (it *Iterator) prepare(o Options) (err error) {
 }
 
 // begin opens the pass, where the state says, and starts the workers.
-func (it *Iterator) begin(def dataset.Definition, state *State) (err error) {
-	key := dataset.PassKey(it.pass)
-	indexed, ok := def.(dataset.Indexed)
+func (it *Iterator) begin(state *State) (err error) {
+	indexed, ok := it.dataset.def.(dataset.Indexed)
 	if !ok {
-		return it.beginStream(def, state)
+		return it.beginStream(state)
 	}
-	it.claims.end = dataset.End(indexed)
+	position := int64(0)
 	if state != nil {
-		it.claims.start = state.Position
+		position = state.Position
 	}
-	if it.claims.start < 0 || it.claims.start > it.claims.end {
-		return errs.New(errs.StateMismatch, "iterator", "the state is before element %d of a dataset of %d", it.claims.start, it.claims.end)
+	total := dataset.End(indexed)
+	if position < 0 || position > total {
+		return errs.New(errs.StateMismatch, "iterator", "the state is before element %d of a dataset of %d", position, total)
 	}
-	if it.claims.access, err = indexed.Open(it.scope, key); err != nil {
+	it.from(position)
+	it.endsAt(total)
+	if indexed, err = it.mine(indexed); err != nil {
+		return err
+	}
+	it.claims.start, it.claims.end = it.first, dataset.End(indexed)
+	if it.claims.access, err = indexed.Open(it.scope, dataset.PassKey(it.pass)); err != nil {
 		return err
 	}
 	for range it.workers {

@@ -20,9 +20,9 @@ type State struct {
 	Fingerprint string    `json:"fingerprint"`
 	Structure   []string  `json:"structure"`
 	Pass        int64     `json:"pass"`
-	Position    int64     `json:"position"`
+	Position    int64     `json:"position"` // in the pass, over all of its readers
 	Seeds       []uint64  `json:"seeds,omitempty"`
-	Shard       *[2]int64 `json:"shard,omitempty"` // how many readers, which of them
+	Shard       *[2]int64 `json:"shard,omitempty"` // how many readers there were, which one saved
 	// Token and Rows say where a dataset that is not indexed is: Rows elements after
 	// the token.
 	Token *dataset.Token `json:"token,omitempty"`
@@ -94,8 +94,8 @@ func (d *Dataset) State(pass, position int64, shard *[2]int64) State {
 
 // resumed returns the dataset as it was when s was saved: with the seeds that were
 // drawn then.
-func (d *Dataset) resumed(s *State, shard *[2]int64) (*Dataset, error) {
-	if err := d.accepts(s, shard); err != nil {
+func (d *Dataset) resumed(s *State) (*Dataset, error) {
+	if err := d.accepts(s); err != nil {
 		return nil, err
 	}
 	seeds := s.Seeds
@@ -103,20 +103,8 @@ func (d *Dataset) resumed(s *State, shard *[2]int64) (*Dataset, error) {
 	return New(root)
 }
 
-// State returns the state before the element of the given number, which is not far
-// from the last that was made.
-func (it *Iterator) State(position int64) (State, error) {
-	s := it.dataset.State(it.pass, position, it.shard)
-	if it.claims.stream == nil {
-		return s, nil
-	}
-	p, err := it.tokens.before(position)
-	s.Token, s.Rows = p.token, position-p.position
-	return s, err
-}
-
 // accepts says what keeps a state from being loaded.
-func (d *Dataset) accepts(s *State, shard *[2]int64) error {
+func (d *Dataset) accepts(s *State) error {
 	const op = "load_state_dict"
 	if s.Format != stateFormat || s.Kind != stateKind {
 		return errs.New(errs.StateMismatch, op, "the state has kind %q and format %d; a %q of format %d is needed", s.Kind, s.Format, stateKind, stateFormat)
@@ -132,20 +120,10 @@ func (d *Dataset) accepts(s *State, shard *[2]int64) error {
 	if len(s.Seeds) != len(mine.Seeds) {
 		return errs.New(errs.StateMismatch, op, "the state has %d seeds, the dataset %d", len(s.Seeds), len(mine.Seeds))
 	}
-	if fmt.Sprint(readers(s.Shard)) != fmt.Sprint(readers(shard)) {
-		return errs.New(errs.StateMismatch, op, "the state is of reader %v, this iterator is reader %v", readers(s.Shard), readers(shard))
-	}
 	if s.Pass < 0 {
 		return errs.New(errs.StateMismatch, op, "the state is of pass %d", s.Pass)
 	}
 	return nil
-}
-
-func readers(shard *[2]int64) string {
-	if shard == nil {
-		return "1 of 1"
-	}
-	return fmt.Sprintf("%d of %d", shard[1]+1, shard[0])
 }
 
 // difference says where two structures part.

@@ -195,8 +195,7 @@ func (w *weighing) Block(shapes *spec.Element, rows int64) (block.Block, error) 
 func (it *Iterator) Stats() Stats {
 	s := Stats{Stages: it.counters.list(it.dataset.root), Ahead: int64(it.sizes.ahead), Places: []string{}}
 	s.Waiting = int64(it.queue.Pushed() - it.queue.Taken())
-	p, err := it.tokens.before(dataset.MaxPosition)
-	if l := p.token.Losses(); err == nil && l != nil {
+	if l := it.latest().Losses(); l != nil {
 		s.Lost, s.Places = l.Count, append(s.Places, l.Places...)
 	}
 	return s

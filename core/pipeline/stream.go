@@ -3,7 +3,6 @@ package pipeline
 import (
 	"errors"
 	"io"
-	"sync"
 	"time"
 
 	"infeed/core/block"
@@ -13,28 +12,45 @@ import (
 
 // stream is the walk over a dataset that is not indexed.
 type stream struct {
-	in       dataset.Iterator
-	position int64 // number of the next element
+	open     func() (dataset.Iterator, error)
+	in       dataset.Iterator // nil: not opened yet
+	position int64            // number of the next element
+	start    int64            // in the pass, of the token that it was opened at
+	shared   bool             // with other readers
+	skip     int64            // elements between the token of a state and its place
+	lenient  bool             // some of these may fail: they were other readers'
 	ended    bool
 }
 
 // beginStream opens a pass where the state says, and starts the goroutine that walks.
-func (it *Iterator) beginStream(def dataset.Definition, state *State) (err error) {
-	s := &stream{}
-	var from *dataset.Token
-	rows := int64(0)
+func (it *Iterator) beginStream(state *State) (err error) {
+	s := &stream{shared: it.shard != nil}
+	position, from := int64(0), (*dataset.Token)(nil)
 	if state != nil {
-		s.position, from, rows = state.Position, state.Token, state.Rows
+		position, from, s.skip, s.lenient = state.Position, state.Token, state.Rows, state.Shard != nil
 	}
-	if s.position < 0 || rows < 0 || rows > s.position {
-		return errs.New(errs.StateMismatch, "iterator", "the state is before element %d, %d after its token", s.position, rows)
+	if position < 0 || s.skip < 0 || s.skip > position {
+		return errs.New(errs.StateMismatch, "iterator", "the state is before element %d, %d after its token", position, s.skip)
 	}
-	if s.in, err = def.Iterate(it.scope, dataset.PassKey(it.pass), from); err != nil {
-		return err
+	it.from(position)
+	s.position, s.start = it.first, position-s.skip
+	it.add(place{s.start, from})
+	def := it.dataset.def
+	if s.shared {
+		if def, err = it.lane(def, s.skip); err != nil {
+			return err
+		}
+		from, s.skip = inLane(from), 0
 	}
 	it.claims.stream = s
-	it.claims.skip = rows
-	it.tokens.add(s.position-rows, from)
+	s.open = func() (dataset.Iterator, error) { return def.Iterate(it.scope, dataset.PassKey(it.pass), from) }
+	// A function that is needed to open it is run by who waits for elements, and nobody
+	// does yet.
+	if it.calls == nil {
+		if s.in, err = s.open(); err != nil {
+			return err
+		}
+	}
 	if it.workers > 0 {
 		it.scope.Go(func() {
 			for it.step() != over {
@@ -42,6 +58,22 @@ func (it *Iterator) beginStream(def dataset.Definition, state *State) (err error
 		})
 	}
 	return nil
+}
+
+// inLane returns the token of what places.lane makes, at a token of its input.
+func inLane(t *dataset.Token) *dataset.Token {
+	skip := dataset.Over(t, 0, 0)
+	return dataset.Over(dataset.Over(skip, 0), 0)
+}
+
+// here returns where the stream is.
+func (s *stream) here() place {
+	t := s.in.Token()
+	if !s.shared {
+		return place{s.position, t}
+	}
+	skip := t.In[0].In[0] // how many elements it passed and gave
+	return place{s.start + skip.At[0] + skip.At[1], skip.In[0]}
 }
 
 // again is the claimState of a step that made nothing yet.
@@ -61,19 +93,29 @@ func (it *Iterator) step() claimState {
 		}
 		it.event.Wait(key, idle)
 	}
-	if c.skip > 0 {
+	if s.in == nil {
+		var err error
+		if s.in, err = s.open(); err != nil {
+			s.ended = true
+			it.delivery.hand(c.next, nil, err)
+			return over
+		}
+	}
+	if s.skip > 0 {
 		return it.skip()
 	}
 	g := it.sinks.Get().(*groups)
 	defer it.sinks.Put(g)
 	start := time.Now()
-	token := s.in.Token()
-	it.tokens.add(s.position, token)
+	it.add(s.here())
 	n, err := s.in.Next(it.sizes.limit(c.next), g)
 	switch {
 	case errors.Is(err, io.EOF):
 		g.void()
 		s.ended = true
+		at := s.here()
+		it.add(at)
+		it.endsAt(at.position)
 		it.delivery.endsAfter(c.next)
 		return over
 	case err != nil:
@@ -94,56 +136,22 @@ func (it *Iterator) step() claimState {
 // skip passes the elements between the token of a state and its place.
 func (it *Iterator) skip() claimState {
 	var rest block.Buffer
-	for c := &it.claims; c.skip > 0; {
+	c := &it.claims
+	for s := c.stream; s.skip > 0; {
 		rest.Reset()
-		n, err := c.stream.in.Next(min(c.skip, maxElements), &rest)
-		if err != nil {
-			c.stream.ended = true
+		n, err := s.in.Next(min(s.skip, maxElements), &rest)
+		switch {
+		case err == nil:
+			s.skip -= n
+		case s.lenient && it.scope.Err() == nil:
+			if s.skip--; errors.Is(err, io.EOF) {
+				s.skip = 0
+			}
+		default:
+			s.ended = true
 			it.delivery.hand(c.next, nil, errs.Wrap(err, errs.StateMismatch, "load_state_dict", "the elements before the state cannot be read again"))
 			return over
 		}
-		c.skip -= n
 	}
 	return again
-}
-
-// tokens remembers where the groups lately made begin.
-type tokens struct {
-	mu struct {
-		sync.Mutex
-		recent []place
-	}
-}
-
-type place struct {
-	position int64
-	token    *dataset.Token
-}
-
-// mostTokens is for how many groups a state can be told; more than are on their way.
-const mostTokens = 1 << 13
-
-func (t *tokens) add(position int64, token *dataset.Token) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	r := t.mu.recent
-	if n := len(r); n > 0 && r[n-1].position == position {
-		return // the older one is as good
-	}
-	if len(r) == mostTokens {
-		r = append(r[:0], r[mostTokens/2:]...)
-	}
-	t.mu.recent = append(r, place{position, token})
-}
-
-// before returns the last place that is not after a position.
-func (t *tokens) before(position int64) (place, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for i := len(t.mu.recent) - 1; i >= 0; i-- {
-		if p := t.mu.recent[i]; p.position <= position {
-			return p, nil
-		}
-	}
-	return place{}, errs.New(errs.InvalidArgument, "state_dict", "the state before element %d is no longer known; only those of recent elements are", position)
 }

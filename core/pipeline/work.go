@@ -18,7 +18,6 @@ type claims struct {
 	start, end int64 // numbers of the elements that no task has yet
 	next       int64 // number of the next task
 	stream     *stream
-	skip       int64 // elements of the stream before the place of a state
 }
 
 // task is consecutive elements to make.

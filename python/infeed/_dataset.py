@@ -142,14 +142,24 @@ class Dataset(Sources, Transformations):
     def iterator(self, epoch=None, shard=None):
         """An iterator over the pass `epoch`; None: the next one, as `iter`.
 
-        shard: (n, i) for the i-th of n readers, which share the elements of the pass.
-        Raises InvalidArgumentError for a negative epoch or a shard that does not exist.
+        shard: (n, i) for the i-th of n readers, which share the elements of the pass: it
+        gives every n-th, from element i on. Readers that are in lock step have the same
+        state, and any number of readers goes on from it, in the same order. Raises
+        InvalidArgumentError for a negative epoch or a shard that does not exist.
 
         Example:
             >>> import infeed
             >>> ds = infeed.Dataset.from_tensor_slices([1, 2, 3, 4]).shuffle(seed=1)
             >>> list(ds.iterator(epoch=3)) == list(ds.iterator(epoch=3))
             True
+            >>> two = [infeed.Dataset.range(7).iterator(shard=(2, i)) for i in range(2)]
+            >>> [int(next(it)) for it in two]
+            [0, 1]
+            >>> three = [infeed.Dataset.range(7).iterator(shard=(3, i)) for i in range(3)]
+            >>> for it in three:
+            ...     it.load_state_dict(two[0].state_dict())
+            >>> [[int(x) for x in it] for it in three]
+            [[2, 5], [3, 6], [4]]
         """
         if shard is not None:
             shard = _arguments.shard("iterator: shard", shard)

@@ -44,11 +44,13 @@ class Iterator:
         self._call = None
         self._workers = 0
         self._start = self._end = 0  # the first element's number, and the one after the group at hand
+        self._first, self._base, self._stride = 0, 0, 1  # see infeed_dataset_iterate
+        self._past, self._past_end = None, 0  # what knows the states of an engine that ended, and its last number
         self._over = False  # the last element was delivered
         self._waited = 0.0  # seconds
         self._last_stats = {"stages": [], "waiting": 0, "ahead": 0, "lost": 0, "places": []}
         self._closed = False
-        self._state = None
+        self._state, self._known = None, 0  # the state before the element of a number
 
     @property
     def element_spec(self):
@@ -81,7 +83,8 @@ class Iterator:
             except BaseException:
                 # Whatever was under way, such as a group that an interrupt kept from
                 # arriving, is made again by the next call.
-                self._state = self._here()
+                self._state, self._known = self._here(), self._last()
+                self._remember()
                 self._abandon()
                 raise
 
@@ -142,18 +145,50 @@ class Iterator:
 
     def _here(self):
         """The state after what was delivered; None where the engine was not asked for anything yet."""
-        return None if self._state is None else self._state_at(self._end)
+        return None if self._state is None else self._state_at(self._last())
 
-    def _state_at(self, position):
+    def _last(self):
+        """The number of the element that comes next.
+
+        At the end of a pass that several readers share, some of them had one element
+        more: all of these are over then.
+        """
+        return self._end - len(self._ready) + int(self._over and self._shard is not None)
+
+    def _state_at(self, number):
         """The state before an element that was delivered lately, or the next one."""
-        if self._indexed or self._call is None or position == self._state["position"]:
-            if not self._indexed and position != self._state["position"]:
-                raise InvalidArgumentError(f"state_dict: the state before element {position} is no longer known; the "
-                                           "iterator was closed")
-            return {**self._state, "position": position}
-        call = _native.Call(self._call.struct.handle)
-        call("dataset_state", args=(position,))
+        if self._indexed:
+            position = self._base + number * self._stride
+            return {**self._state, "position": position if self._most < 0 else min(position, self._most)}
+        if self._call is not None and number >= self._first:
+            call = _native.Call(self._call.struct.handle)
+        elif self._past is not None:
+            call = _native.Call(self._past)
+            number += 0 if self._call is None else self._past_end - self._first
+        elif number == self._known:
+            return self._state
+        else:
+            raise InvalidArgumentError(f"state_dict: the state before element {number - self._start} is no longer known; the "
+                                       "iterator was closed")
+        call("dataset_state", args=(number,))
         return json.loads(call.long())
+
+    def _remember(self):
+        """Keeps what knows the states of the engine, which is about to be closed."""
+        if self._call is None or self._indexed:
+            return
+        call = _native.Call(self._call.struct.handle)
+        try:
+            call("dataset_past")
+        except Error:  # it was closed from another thread, or by the end of the interpreter
+            return
+        self._forget()
+        self._past, self._past_end = call.struct.out[0] & _U64, self._end
+
+    def _forget(self):
+        if self._past is not None:
+            _close(self._past)
+            self._past = None
 
     def _open(self, state):
         """Starts the engine on the pass, or where a state says; returns the call that takes from it."""
@@ -168,9 +203,12 @@ class Iterator:
                                  "ram_budget": _options.ram_budget(options), "functions": handle.calls,
                                  "threads": threads > 0})
         self._may_lend = call.struct.out[1]
-        self._state, self._indexed = json.loads(call.long()), handle.indexed
+        self._first, self._base, self._stride = call.struct.out[3:6]
+        self._state, self._indexed, self._most = json.loads(call.long()), handle.indexed, handle.cardinality
         self._jobs = _function.Jobs(call.struct.out[0] & _U64, call.struct.out[2] & _U64, threads) if handle.calls else None
-        self._pass, self._end = self._state["pass"], self._state["position"]
+        delivered = self._end - self._start
+        self._pass, self._end, self._start = self._state["pass"], self._first, self._first - delivered
+        self._known = self._first
         opened = self._call = _native.Call(call.struct.out[0] & _U64)
         library = _native.library()
         self._try, self._wait = library.quick_try_next, library.infeed_next
@@ -182,8 +220,10 @@ class Iterator:
         """Where the iterator is, as a dict for JSON of less than a kilobyte.
 
         at: before which of the elements that this iterator delivered, counted from
-        0; None: after the last of them. Raises InvalidArgumentError for an element
-        that was not delivered yet.
+        0; None: after the last of them. The states before the last few thousand are
+        known, also after the end; those of random access data all. Its position counts
+        elements of the pass, over all readers that share it. Raises InvalidArgumentError
+        for an element that was not delivered yet.
 
         Example:
             >>> import infeed
@@ -195,13 +235,13 @@ class Iterator:
         with self._lock:
             if self._state is None:
                 self._open(None)
-            position = self._end - len(self._ready)
+            number = self._last()
             if at is not None:
-                delivered = position - self._start
+                delivered = self._end - len(self._ready) - self._start
                 if isinstance(at, bool) or not hasattr(at, "__index__") or not 0 <= at <= delivered:
                     raise InvalidArgumentError(f"state_dict: at is {at!r}; {delivered} elements were delivered")
-                position = self._start + int(at)
-            return copy.deepcopy(self._state_at(position))
+                number = self._start + int(at)
+            return copy.deepcopy(self._state_at(number))
 
     def load_state_dict(self, state):
         """Goes to where a state was saved, in the pass it was saved in.
@@ -216,7 +256,8 @@ class Iterator:
             old = self._call
             self._open(state)
             if old is not None:
-                _close(old)
+                _close(old.struct.handle)
+            self._forget()
             self._ready.clear()
             self._start = self._end
             self._dataset._continue_after(self._pass)
@@ -246,6 +287,7 @@ class Iterator:
         self._closed = True
         self._ready.clear()
         self._abandon()
+        self._forget()
 
     def __reduce__(self):
         raise TypeError("an iterator over a Dataset cannot be copied or pickled; save its state_dict() instead")
@@ -258,11 +300,13 @@ class Iterator:
             except Error:  # it was closed, or belongs to the process that forked this one
                 pass
             self._call = None
-            _close(call)
+            _close(call.struct.handle)
 
     def __del__(self):
         if getattr(self, "_call", None) is not None:
             self._abandon()
+        if getattr(self, "_past", None) is not None:
+            self._forget()
 
 
 class Stats:
@@ -315,9 +359,9 @@ def _check_types(state):
                                        "never gives; give one as it was")
 
 
-def _close(call):
+def _close(handle):
     try:
-        _native.Call(call.struct.handle)("close")
+        _native.Call(handle)("close")
     except ForkedProcessError:  # there is nothing to close in a fork
         pass
 
