@@ -3,6 +3,7 @@ package transform
 import (
 	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"math"
 
 	"infeed/core/block"
@@ -93,12 +94,19 @@ func datasetsOf(e *spec.Element) (*spec.Element, error) {
 	rest := e.Components
 	var err error
 	out.Structure, err = replaceLeaves(e.Structure, func() (spec.Structure, error) {
-		text, err := json.Marshal(rest[0])
+		text, err := componentText(rest[0])
 		rest = rest[1:]
 		out.Components = append(out.Components, spec.Component{DType: spec.Text})
-		return spec.Structure{Kind: spec.NamedTuple, Name: DatasetName, Keys: []string{string(text)}, Items: make([]spec.Structure, 1)}, err
+		return spec.Structure{Kind: spec.NamedTuple, Name: DatasetName, Keys: []string{text}, Items: make([]spec.Structure, 1)}, err
 	})
 	return out, err
+}
+
+// componentText is a component in JSON, as short as can be, so that equal components
+// have equal texts.
+func componentText(c spec.Component) (string, error) {
+	shape, err := json.Marshal(append([]int64{}, c.Shape...))
+	return fmt.Sprintf(`{"dtype":%q,"shape":%s}`, c.DType.Code(), shape), err
 }
 
 // replaceLeaves puts what leaf returns in the place of each leaf.
