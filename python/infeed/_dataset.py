@@ -178,7 +178,9 @@ class Dataset(Sources, Transformations):
         """This dataset as a `keras.utils.PyDataset`, for `fit`, `evaluate` and `predict`.
 
         steps: how many elements an epoch has; None: a whole pass. A dataset without
-        end needs steps, here or as `fit(steps_per_epoch=)`. Elements must be batches
+        end needs steps, here or as `fit(steps_per_epoch=)`. A length that is not known,
+        as behind filter, is counted by going through a pass once; `assert_cardinality`
+        tells it. Elements must be batches
         as Keras takes them: x, (x, y), (x, y, sample_weight), with x an array, tuple
         or dict. Raises InvalidArgumentError for steps below 1.
 

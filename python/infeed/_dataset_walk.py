@@ -13,6 +13,15 @@ def begin(dataset, pass_, seeds=None):
     return iterator
 
 
+def advance(iterator, count):
+    """Goes past the first elements of a pass that nothing was taken of yet."""
+    if count and iterator.random_access:
+        iterator.load_state_dict({**iterator.state_dict(), "position": count})
+    else:
+        for _ in range(count):
+            next(iterator)
+
+
 class PassWalk:
     """A walk over one pass of a Dataset, by an iterator that stands at `start`."""
 

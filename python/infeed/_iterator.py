@@ -57,6 +57,11 @@ class Iterator:
         """The specs of an element's components, in the structure of an element."""
         return self._dataset.element_spec
 
+    @property
+    def random_access(self):
+        """Whether a state may name any position."""
+        return self._dataset._node.handle().indexed
+
     def __iter__(self):
         return self
 

@@ -106,19 +106,27 @@ class FromDataset(PyDataset):
 
     Pass k of the dataset is the k-th epoch; with `steps`, an epoch is the next so many
     elements, and another pass begins where one ends. evaluate, predict and
-    validation_data see pass 0 from its start each time.
+    validation_data see pass 0 from its start each time. A length that is not known is
+    counted, once, by going through a pass.
     """
 
     def __init__(self, dataset, steps=None):
         super().__init__(workers=0)
         self.dataset, self.steps = dataset, steps
         self._stream = self._seeds = self._restored = None
+        self._counted = None
 
     @property
     def num_batches(self):
         if self.steps is not None:
             return self.steps
+        from infeed._dataset import UNKNOWN_CARDINALITY
+
         n = self.dataset.cardinality()
+        if n == UNKNOWN_CARDINALITY:
+            if self._counted is None:  # Keras has no other way to know where an epoch ends
+                self._counted = sum(1 for _ in self.dataset.iterator(epoch=0))
+            return self._counted
         return n if n >= 0 else None
 
     def __getitem__(self, index):
@@ -130,8 +138,7 @@ class FromDataset(PyDataset):
     def _infeed_walk(self, *, length, shuffle, pass_, start=0, look=False):
         if look or pass_ < 0:
             iterator = self.dataset.iterator(epoch=0)
-            if start:
-                iterator.load_state_dict({**iterator.state_dict(), "position": start})
+            _dataset_walk.advance(iterator, start)
             return _dataset_walk.PassWalk(iterator, 0, start, length)
         restored, self._restored = self._restored, None
         if self.steps is None:

@@ -1,0 +1,32 @@
+"""Streams, whose length is not known, in Keras."""
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+PROGRAM = """
+    import numpy as np, infeed, keras
+    x, y = np.arange(100, dtype="float32")[:, None], np.zeros((100, 1), "float32")
+
+    ds = infeed.Dataset.from_tensor_slices((x, y)).filter(lambda a, b: a[0] % 2 == 0).shuffle(20, seed=1).batch(8)
+    assert ds.cardinality() == infeed.UNKNOWN_CARDINALITY
+    model = keras.Sequential([keras.layers.Dense(1, kernel_initializer="zeros")])
+    model.compile("sgd", "mse")
+    history = model.fit(ds.to_keras(), epochs=3, verbose=0)
+    assert int(model.optimizer.iterations) == 3 * 7, model.optimizer.iterations
+    assert model.predict(ds.to_keras(), verbose=0).shape == (50, 1)
+    model.evaluate(ds.to_keras(), verbose=0)
+    model.fit(ds.repeat().to_keras(), epochs=2, steps_per_epoch=5, validation_data=ds.to_keras(), verbose=0)
+    assert int(model.optimizer.iterations) == 31
+    print("done")
+"""
+
+
+@pytest.mark.parametrize("backend", ["jax", "tensorflow"])
+def test_streams_train(backend):
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(PROGRAM)], capture_output=True, text=True, timeout=180,
+                          env={**os.environ, "KERAS_BACKEND": backend})
+    assert done.stdout == "done\n", done.stderr
