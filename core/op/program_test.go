@@ -261,3 +261,12 @@ func TestRandomNumbers(t *testing.T) {
 		require.True(t, x >= -3 && x < 3)
 	}
 }
+
+// TestTilesAreKeptWhileTheyAreRead: values between are read again after others were
+// made.
+func TestTilesAreKeptWhileTheyAreRead(t *testing.T) {
+	b := blockOf(3, f64(dims(2), 1, 2, 3, 4, 5, 6))
+	p := parse(t, b.Shapes, []int{5}, opNode("square", 0), opNode("negative", 1), opNode("negative", 2), opNode("add", 3, 2),
+		opNode("add", 4, 1)) // x² - x² + x²
+	require.Equal(t, []float64{1, 4, 9, 16, 25, 36}, view[float64](runOn(t, p, b)[0].Columns[0].Data))
+}

@@ -48,3 +48,14 @@ def _texts(values):
     out = np.empty(len(values), object)
     out[:] = [np.asarray(v, object) for v in values]
     return np.stack(out) if np.ndim(values[0]) else np.array(values, object)
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+def test_sums_round_as_numpys(dtype):
+    """Bit for bit: the order in which floats are added is NumPy's."""
+    for shape in [(7,), (8,), (127,), (129,), (1000,), (5, 300), (300, 5), (3, 40, 17)]:
+        x = np.random.default_rng(len(shape)).normal(size=shape).astype(dtype)
+        program, _ = traced(lambda x: (x.sum(), x.sum(0), x.sum(-1)), [f"{dtype}[{','.join(map(str, shape))}]"])
+        native = _program.results(program.document, program.specs, [x])
+        for got, want in zip(native, (x.sum(), x.sum(0), x.sum(-1))):
+            assert np.array_equal(got, want), shape
