@@ -162,7 +162,19 @@ def test_a_writer_that_is_forgotten_closes(tmp_path):
 
 
 def test_the_end_of_the_interpreter_closes(tmp_path):
-    script = "import sys, infeed.io\nw = infeed.io.TFRecordWriter(sys.argv[1], 'GZIP')\nw.write(b'x')\n"
+    script = """
+import sys, threading, infeed.io
+
+def hold(w, begun):  # a thread that is never ended keeps the writer from being collected
+    begun.set()
+    threading.Event().wait()
+
+w = infeed.io.TFRecordWriter(sys.argv[1], "GZIP")
+w.write(b"x")
+begun = threading.Event()
+threading.Thread(target=hold, args=(w, begun), daemon=True).start()
+begun.wait()
+"""
     done = subprocess.run([sys.executable, "-c", script, tmp_path / "f"], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
     assert records_of(gzip.decompress((tmp_path / "f").read_bytes())) == [b"x"]
