@@ -65,7 +65,7 @@ func about(c *call) error {
 		"platform": runtime.GOOS + "/" + runtime.GOARCH,
 		"order":    rng.OrderVersion,
 		"kernels":  kernel.Native(),
-		"codecs":   []string{},
+		"codecs":   []string{"gzip", "zlib", "zstd"},
 	})
 }
 
