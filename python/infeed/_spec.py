@@ -6,6 +6,7 @@ order, keys of dicts sorted.
 """
 
 import json
+import math
 
 import numpy as np
 
@@ -76,13 +77,41 @@ class DatasetSpec:
         return f"DatasetSpec({self.element_spec!r})"
 
 
+class RaggedSpec:
+    """A component whose values are object arrays of arrays that differ in shape, as those of `Dataset.ragged_batch`.
+
+    shape, dtype: as if the arrays were stacked; None is a dimension in which they differ.
+
+    Example:
+        >>> import infeed
+        >>> words = infeed.Dataset.from_generator(lambda: ([1], [2, 3]), output_signature=infeed.TensorSpec((None,), "int32"))
+        >>> words.ragged_batch(2).element_spec
+        RaggedSpec(shape=(None, None), dtype=int32)
+    """
+
+    __slots__ = ("shape", "dtype")
+
+    def __init__(self, shape, dtype):
+        self.shape, self.dtype = tuple(shape), np.dtype(dtype)
+
+    def __eq__(self, other):
+        return (self.shape, self.dtype) == (other.shape, other.dtype) if isinstance(other, RaggedSpec) else NotImplemented
+
+    def __hash__(self):
+        return hash((RaggedSpec, self.shape, self.dtype))
+
+    def __repr__(self):
+        return f"RaggedSpec(shape={self.shape}, dtype={self.dtype})"
+
+
 class Structure:
     """How the components of an element are nested; the tree that `of` finds in a value."""
 
     __slots__ = ("kind", "keys", "order", "items", "example")
 
     def __init__(self, kind, keys=(), order=(), items=(), example=None):
-        self.kind = kind  # "leaf", "tuple", "dict" or "namedtuple"; "dataset": one text that stands for a dataset
+        self.kind = kind  # "leaf", "tuple", "dict" or "namedtuple"; "dataset": one text that stands for a dataset;
+        # "ragged": all values of arrays, and the shape of each
         self.keys = keys  # of a dict as it had them; fields of a named tuple
         self.order = order  # of a dict: sorted keys
         self.items = items  # in the order of components
@@ -129,6 +158,8 @@ class Structure:
         inside = [item.document() for item in self.items]
         if self.kind == "leaf":
             return None
+        if self.kind == "ragged":
+            return {"dict": [["values", None], ["shapes", None]], "name": ":ragged"}
         if self.kind == "dataset":
             return {"dict": [[_component(self.example), None]], "name": ":dataset"}
         if self.kind == "tuple":
@@ -147,6 +178,8 @@ class Structure:
             return lambda values: values[0]
         if self.kind == "dataset":
             return self._dataset
+        if self.kind == "ragged":
+            return self._ragged
         if all(item.kind == "leaf" for item in self.items):
             return self._joiner()
         join, parts, at = self._joiner(), [], 0
@@ -163,6 +196,21 @@ class Structure:
         from infeed import _dataset
 
         return _dataset.of_text(self, values[0])
+
+    def _ragged(self, values):
+        """An object array of arrays; the spec of such, of the specs of its parts."""
+        flat, shapes = values
+        if isinstance(flat, TensorSpec):
+            return RaggedSpec((shapes.shape[0], *self.example.shape), flat.dtype)
+        if not isinstance(flat, np.ndarray):  # a stand-in
+            return values
+        out = np.empty(len(shapes), object)
+        start = 0
+        for i, shape in enumerate(shapes.tolist()):
+            end = start + math.prod(shape)
+            out[i] = flat[start:end].reshape(shape)
+            start = end
+        return out
 
     def _joiner(self):
         """A function from a tuple of this node's own items to the node."""

@@ -348,8 +348,10 @@ class Transformations:
             [[1], [1, 1, 1]]
         """
         size = _at_least("ragged_batch", "batch_size", batch_size, 1)
+        leaf = Structure("leaf")
+        parts = iter([Structure("ragged", items=(leaf, leaf), example=s) if None in s.shape else leaf for s in self._node.specs])
         return self._apply("ragged_batch", {"batch_size": size, "drop_remainder": bool(drop_remainder),
-                                            "row_splits_dtype": np.dtype(row_splits_dtype).str})
+                                            "row_splits_dtype": np.dtype(row_splits_dtype).str}, self._node.structure.replaced(parts))
 
     def window(self, size, shift=None, stride=1, drop_remainder=False, name=None):
         """Datasets of size consecutive elements each, one for each component of elements.
