@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # What pip is told for a peer with an environment of its own.
 REQUIREMENTS = {
     "grain": ["grain"],
+    "pyarrow": ["pyarrow", "numpy"],
     "spdl": ["spdl-core", "numpy"],
     "torch": ["torch", "numpy"],
 }

@@ -1,4 +1,4 @@
-"""W2: rows in memory, shuffled anew each pass, in batches of 256."""
+"""W2: rows in memory, shuffled anew each pass, in batches of 256; through a map, and out of each adapter."""
 
 from bench.figure import Contender, Figure, at_least, times
 
@@ -26,3 +26,23 @@ def figures(scale):
             contender("torch", "torch_loader", "torch", passes=some("torch")),
             contender("grain", "grain_loader", "grain", limit=limit)),
             (at_least(bound), times(1, "np.take"), times(over_tf, "tf.data, gathered")))
+    yield from _mapped(scale)
+    yield _adapted(scale)
+
+
+def _mapped(scale):
+    for place in ("before", "after"):
+        def contender(name, place):
+            return Contender(name, "infeed_maps:rows_through_map", {"passes": max(4, int(8 * scale) // 4 * 4), "place": place})
+
+        yield Figure(f"W2 rows of 256 B, x * 2 + 1 {place} the batch", "rows/s", (
+            contender("infeed", place), contender("infeed, no map", "")), (times(0.6, "infeed, no map"),))
+
+
+def _adapted(scale):
+    passes = {"passes": max(4, int(8 * scale) // 4 * 4)}
+    return Figure("W2 rows of 256 B, adapters", "rows/s", (
+        Contender("as_numpy_iterator", "infeed_adapters:as_numpy_iterator", passes),
+        Contender("to_keras", "infeed_adapters:to_keras", passes, "keras+jax"),
+        Contender("to_torch", "infeed_torch:to_torch", passes, "torch"),
+        Contender("to_jax", "infeed_adapters:to_jax", passes, "jax")))

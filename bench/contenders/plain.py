@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from bench import batches, rows
+from bench import batches, functions, rows
 
 
 @contextmanager
@@ -82,3 +82,15 @@ def permutation(n):
         return 1e9 * (time.perf_counter() - start) / n
 
     yield run
+
+
+@contextmanager
+def mapped(n):
+    """Microseconds an element of a bare loop that calls the function of the untraced map."""
+    yield lambda: functions.microseconds((functions.halved(x) for x in np.arange(n)), n)
+
+
+@contextmanager
+def worked(n):
+    """Elements a second of a bare loop over the function that works for a millisecond."""
+    yield lambda: functions.rate((functions.working(x) for x in np.arange(n)), n)
