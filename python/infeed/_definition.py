@@ -67,9 +67,20 @@ class Node:
     def handle(self):
         """What the engine made of the definition."""
         _native.check_fork()
-        for node in self.nodes():
+        handle = self._handle
+        if handle is not None and handle.seen == decisions.count:
+            return handle
+        stack = [self]
+        while stack:
+            node = stack[-1]
+            waiting = [n for n in node.inputs if n._handle is None or n._handle.seen != decisions.count]
+            if waiting:
+                stack += waiting
+                continue
+            stack.pop()
             if node._handle is None or not node._handle.current():
                 node._handle = Handle(node)
+            node._handle.seen = decisions.count
         return self._handle
 
     @property
@@ -88,6 +99,8 @@ class Node:
         node = self
         while node.op in _ORDER_ONLY:
             node = node.inputs[0]
+        if node is not self:
+            return node.first_element()
         return _template.first_element(node, first_of)
 
     def __getstate__(self):
@@ -169,6 +182,15 @@ def dtype_of(name):
 _opening = threading.RLock()
 
 
+class _Decisions:
+    """How often a function turned out to be another kind than was thought: what was opened before may be stale then."""
+
+    count = 0
+
+
+decisions = _Decisions()
+
+
 class Handle:
     """A definition that the engine has opened. It keeps the arrays and functions that the engine uses."""
 
@@ -176,6 +198,7 @@ class Handle:
         with _opening:
             self.node = node
             self.inputs = [n._handle for n in node.inputs]
+            self.seen = decisions.count  # when it was found to be current
             self.functions = node.functions()
             self.decided = [f.decision for f in self.functions]
             call = _native.Call()

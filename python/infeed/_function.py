@@ -42,6 +42,7 @@ class Function:
         self.decision = 0  # grows when the function turns out to be another kind
         self._traced = self.reason = self._own = None
         self._compared = False
+        self.sampled = None  # what the function made of the first element, once it was compared
         self._number()
 
     def _number(self):
@@ -98,9 +99,11 @@ class Function:
             difference = str(native) if isinstance(native, Exception) else _trace.agree(native, own, self._traced.exact)
         if isinstance(native, Exception) and own is None:
             return  # both fail: the error comes at its place
+        self.sampled = own
         if difference:
             self.reason, self._traced = difference, None
             self.decision += 1
+            _definition.decisions.count += 1
             warnings.warn(f"{self.op}: {self.name} runs as Python, since {difference}", stacklevel=2)
 
     def calls_python(self):
@@ -369,7 +372,8 @@ class MapNode(FunctionNode):
             if element is None:
                 return None
             try:
-                structure, leaves = Structure.of(self.function.call(_copied(element)))
+                result = self.function.sampled
+                structure, leaves = Structure.of(self.function.call(_copied(element)) if result is None else result)
             except Exception:
                 return super().first_element()
             self._first = structure.pack([_element(_trace.result_array(v, "the result")) for _, v in leaves])
