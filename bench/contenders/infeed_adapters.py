@@ -1,6 +1,5 @@
 """infeed's shuffled batches (W2's narrow rows) as they come out of its adapters, but torch's."""
 
-import itertools
 from contextlib import contextmanager
 
 import numpy as np
@@ -30,7 +29,7 @@ def to_keras(passes):
     ds, n = dataset(passes)
     adapter = ds.to_keras()
     reading = keras_reading.AsFit(adapter)
-    yield lambda: rows.rate(itertools.chain.from_iterable(reading), n, passes)
+    yield lambda: rows.rate(reading, n, passes)
 
 
 @contextmanager
