@@ -3,6 +3,7 @@
 import copy
 import ctypes
 import json
+import logging
 import struct
 import threading
 import time
@@ -121,6 +122,7 @@ class Iterator:
             while status:
                 if status == _native.END:
                     self._over = True
+                    self._log_lost()
                     raise StopIteration
                 if status < 0:
                     raise self._failure(call, status)
@@ -133,6 +135,14 @@ class Iterator:
                 return
             self._jobs.run(_native.Entry.from_buffer_copy(call.struct.entry))
             call.struct.entry.slot = 0
+
+    def _log_lost(self):
+        """Logs what ignore_errors(log_warning=True) left out."""
+        if any(getattr(n, "log_warning", False) for n in self._dataset._node.nodes()):
+            counted = self._counted()
+            if counted["lost"]:
+                logging.getLogger("infeed").warning("%d elements were left out, such as %s", counted["lost"],
+                                                    "; ".join(counted["places"]) or "those of damaged files")
 
     def _produce(self, call):
         status = _native.library().infeed_dataset_produce(call.address)

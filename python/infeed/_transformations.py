@@ -438,6 +438,9 @@ class Transformations:
     def ignore_errors(self, log_warning=False, name=None):
         """The elements that can be made; those that fail are left out and counted.
 
+        log_warning: log at the end of a pass how many, and the first places; they are in
+        `stats()` of the iterator in any case.
+
         Example:
             >>> import infeed
             >>> def some(x):
@@ -446,7 +449,9 @@ class Transformations:
             >>> [int(x) for x in infeed.Dataset.range(3).map(some).ignore_errors()]
             [0, 2]
         """
-        return self._apply("ignore_errors")
+        out = self._apply("ignore_errors")
+        out._node.log_warning = bool(log_warning)
+        return out
 
     def cache(self, filename="", name=None):
         """The elements as the first whole pass made them, kept in memory for the passes after it.

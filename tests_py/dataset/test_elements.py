@@ -280,3 +280,17 @@ def test_element_spec_of_batches():
 def test_columns_of_objects_that_are_text():
     a = np.array(["a", b"\x00", "ü"], object)
     assert list(infeed.Dataset.from_tensor_slices(a)) == [b"a", b"\0", "ü".encode()]
+
+
+def test_what_ignore_errors_leaves_out_is_logged_when_asked_for(caplog):
+    def some(x):
+        if x % 3 == 1:
+            raise ValueError(f"no {x}")
+        return x
+
+    ds = infeed.Dataset.range(7).map(some)
+    it = iter(ds.ignore_errors())
+    assert [int(x) for x in it] == [0, 2, 3, 5, 6]
+    assert it.stats().lost == 2 and it.stats().places == ["element 1", "element 4"] and not caplog.records
+    assert len(list(ds.ignore_errors(log_warning=True))) == 5
+    assert "2 elements were left out" in caplog.text and "element 4" in caplog.text
