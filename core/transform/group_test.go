@@ -115,6 +115,29 @@ func TestAGroupWhoseFunctionFailsIsDropped(t *testing.T) {
 	require.Equal(t, []int64{0, 3, -1, 2, 5, 6, -1}, ints(t, grouped(r, transform.GroupOptions{Key: remainder, Size: 2, Reduce: f})))
 }
 
+// numbered is a key that is the number of the element, and fails at one element.
+type numbered struct{ function }
+
+func (n numbered) Run(s *dataset.Scope, in block.Block, at dataset.Chance, dst dataset.Sink) (int64, error) {
+	done, err := n.function.Run(s, in, at, dst)
+	if b := dst.(*block.Buffer).Blocks(); len(b) > 0 {
+		for i := range done {
+			binary.LittleEndian.PutUint64(b[0].Columns[0].Data[8*i:], uint64(at.Number(i)))
+		}
+	}
+	return done, err
+}
+
+func TestKeysKnowTheNumbersOfTheirElements(t *testing.T) {
+	in := from{n: 7, fails: 4}
+	d := grouped(in, transform.GroupOptions{Key: numbered{failing(1, 0)}, Size: 1, Reduce: builder{scalars,
+		func(_ *dataset.Scope, key int64, _ []dataset.Definition) (dataset.Definition, error) {
+			return from{first: key, n: 1}, nil
+		}}})
+	require.Equal(t, []int64{0, -1, 2, -1, 4, 5, 6}, ints(t, d))
+	datasettest.Check(t, d, most)
+}
+
 func TestGroupContracts(t *testing.T) {
 	texts := from{n: 17, texts: true}
 	shapes := from{n: 17, shapes: true}
@@ -135,6 +158,7 @@ func TestGroupContracts(t *testing.T) {
 		"of shapes":      grouped(shapes, transform.GroupOptions{Key: length, Size: 3, Reduce: sameShapes}),
 		"into batches":   grouped(datasettest.Range(20), transform.GroupOptions{Key: remainder, Size: 4, Reduce: whole(datasettest.Range(1))}),
 		"into more":      grouped(from{n: 20, fails: 6}, transform.GroupOptions{Key: remainder, Size: 3, Reduce: flatten}),
+		"ends that void": grouped(datasettest.Range(9), transform.GroupOptions{Key: remainder, Size: 2, Reduce: of(func(key int64) dataset.Definition { return from{first: key, n: 2, fails: 3} })}),
 		"of size 1":      grouped(datasettest.Range(9), transform.GroupOptions{Key: remainder, Size: 1, Reduce: whole(datasettest.Range(1))}),
 		"keys that fail": grouped(datasettest.Range(9), transform.GroupOptions{Key: failing(4, 1), Size: 2, Reduce: whole(datasettest.Range(1))}),
 		"of nothing":     grouped(datasettest.Range(0), transform.GroupOptions{Key: remainder, Size: 1, Reduce: whole(datasettest.Range(1))}),

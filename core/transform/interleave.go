@@ -103,7 +103,6 @@ type interleaveIterator struct {
 	lanes *lanes
 	slots []*lane // nil: empty
 	open  int
-	ended bool
 	cycle int64 // whose turn it is
 	block int64 // elements of this turn
 	plan  []planned
@@ -202,9 +201,6 @@ func (it *interleaveIterator) close(l *lane) error {
 	l.scope.Close()
 	it.slots[it.cycle] = nil
 	it.open--
-	if it.ended {
-		return it.shrink()
-	}
 	it.turn()
 	return nil
 }
@@ -212,7 +208,6 @@ func (it *interleaveIterator) close(l *lane) error {
 // shrink takes the empty places out of the cycle. It returns io.EOF when no other is
 // left.
 func (it *interleaveIterator) shrink() error {
-	it.ended = true
 	if it.open == 0 {
 		it.slots, it.cycle, it.block = []*lane{nil}, 0, 0
 		return io.EOF

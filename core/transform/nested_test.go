@@ -85,6 +85,9 @@ func (it *fromIterator) Token() *dataset.Token { return dataset.At(it.at) }
 
 func (it *fromIterator) Next(limit int64, dst dataset.Sink) (int64, error) {
 	if it.n >= 0 && it.at >= it.n {
+		if it.fails > 0 {
+			_, _ = dst.Block(it.Spec(), 1) // which is void
+		}
 		return 0, io.EOF
 	}
 	x := it.first + it.at
@@ -212,6 +215,17 @@ func TestInterleaveContracts(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestEachDatasetHasPassesOfItsOwn(t *testing.T) {
+	f := of(func(int64) dataset.Definition {
+		return mustBe(transform.Shuffle(datasettest.Range(20), transform.ShuffleOptions{Seed: 1}))
+	})
+	for _, d := range []dataset.Definition{flat(datasettest.Range(2), f), interleaved(datasettest.Range(2), f, 1, 20, 0)} {
+		v := ints(t, d)
+		require.NotEqual(t, v[:20], v[20:])
+		require.ElementsMatch(t, v[:20], v[20:])
+	}
 }
 
 func TestFlatMap(t *testing.T) {
