@@ -33,11 +33,14 @@ _PLACES = {
     "TextLineDataset": "_files",
     "FixedLengthRecordDataset": "_files",
     "CsvDataset": "_files",
+    "CheckpointManager": "_checkpoint",
+    "CheckpointInputPipelineHook": "_hook",
+    "make_saveable_from_iterator": "_hook",
     "make_csv_dataset": "_make_csv",
 }
 
 # Modules that come with infeed when they are asked for.
-_MODULES = ("io", "random")
+_MODULES = ("io", "random", "testing")
 
 __all__ = sorted([*_PLACES, *_MODULES])
 
