@@ -63,6 +63,18 @@ func (p *part) over(l Layout) Block {
 	return l.Over(p.memory, p.texts)
 }
 
+// TakeOver adds block i of another buffer, without copying: their memory is exchanged,
+// and the block is void there.
+func (b *Buffer) TakeOver(from *Buffer, i int) {
+	at := len(b.blocks)
+	if at == len(b.parts) {
+		b.parts = append(b.parts, part{})
+	}
+	b.parts[at], from.parts[i] = from.parts[i], b.parts[at]
+	b.blocks = append(b.blocks, from.blocks[i])
+	from.blocks[i].Columns = nil
+}
+
 // Blocks returns the blocks since the last Reset.
 func (b *Buffer) Blocks() []Block { return b.blocks }
 

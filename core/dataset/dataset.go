@@ -58,6 +58,42 @@ type Sink interface {
 	Block(shapes *spec.Element, rows int64) (block.Block, error)
 }
 
+// Taker is a sink that may take over blocks of a buffer as they are, which saves
+// copying them.
+type Taker interface {
+	Sink
+	// TakeOver makes the elements of block i of a buffer the next ones, and the block
+	// void there. It returns false, and does nothing, where Block has to be asked.
+	TakeOver(from *block.Buffer, i int) bool
+}
+
+// Hand makes rows of block i of a buffer the next elements in dst, from row at on. The
+// block may be void afterwards, when all of its rows were handed.
+func Hand(dst Sink, from *block.Buffer, i int, at, rows int64) error {
+	b := from.Blocks()[i]
+	if rows == b.Rows {
+		switch t := dst.(type) {
+		case *block.Buffer:
+			t.TakeOver(from, i)
+			return nil
+		case Taker:
+			if t.TakeOver(from, i) {
+				return nil
+			}
+		}
+	}
+	out, err := dst.Block(b.Shapes, rows)
+	switch {
+	case err != nil:
+		return err
+	case rows == b.Rows:
+		out.Take(b)
+	default:
+		out.Copy(0, b.Slice(at, at+rows))
+	}
+	return nil
+}
+
 // Program is a function of elements, such as a map's.
 type Program interface {
 	// Spec describes the results; a dimension is -1 where they differ.

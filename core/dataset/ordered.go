@@ -276,16 +276,9 @@ func (o *Ordered) Next(limit int64, dst Sink) (int64, error) {
 		o.pass(0)
 		return 0, err
 	}
-	b := o.job.Out.Blocks()[o.block]
-	n := min(limit, b.Rows-o.row)
-	out, err := dst.Block(b.Shapes, n)
-	if err != nil {
+	n := min(limit, o.job.Out.Blocks()[o.block].Rows-o.row)
+	if err := Hand(dst, &o.job.Out, o.block, o.row, n); err != nil {
 		return 0, err
-	}
-	if n < b.Rows {
-		out.Copy(0, b.Slice(o.row, o.row+n))
-	} else {
-		out.Take(b)
 	}
 	o.pass(n)
 	return n, nil

@@ -191,6 +191,26 @@ func (w *weighing) Block(shapes *spec.Element, rows int64) (block.Block, error) 
 	return b, err
 }
 
+// TakeOver implements dataset.Taker.
+func (w *weighing) TakeOver(from *block.Buffer, i int) bool {
+	bytes := int64(0)
+	for _, c := range from.Blocks()[i].Columns {
+		bytes += int64(len(c.Data))
+	}
+	switch t := w.dst.(type) {
+	case *block.Buffer:
+		t.TakeOver(from, i)
+	case dataset.Taker:
+		if !t.TakeOver(from, i) {
+			return false
+		}
+	default:
+		return false
+	}
+	w.bytes += bytes
+	return true
+}
+
 // Stats returns what the iterator did so far.
 func (it *Iterator) Stats() Stats {
 	s := Stats{Stages: it.counters.list(it.dataset.root), Ahead: int64(it.sizes.ahead), Places: []string{}}

@@ -203,16 +203,10 @@ func (it *prefetchIterator) Next(limit int64, dst dataset.Sink) (int64, error) {
 		it.giveBack()
 		return 0, err
 	}
-	b := it.piece.buffer.Blocks()[it.block]
-	n := min(limit, b.Rows-it.row)
-	out, err := dst.Block(b.Shapes, n)
-	if err != nil {
+	n := min(limit, it.piece.buffer.Blocks()[it.block].Rows-it.row)
+	if err := dataset.Hand(dst, &it.piece.buffer, it.block, it.row, n); err != nil {
 		return 0, err
 	}
-	if n < b.Rows {
-		b = b.Slice(it.row, it.row+n)
-	}
-	out.Copy(0, b)
 	it.taken += n
 	if it.row += n; it.row == it.piece.buffer.Blocks()[it.block].Rows {
 		it.block, it.row = it.block+1, 0

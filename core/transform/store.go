@@ -46,6 +46,12 @@ func (s *store) Block(shapes *spec.Element, rows int64) (block.Block, error) {
 	return s.incoming.Block(shapes, rows)
 }
 
+// TakeOver implements dataset.Taker.
+func (s *store) TakeOver(from *block.Buffer, i int) bool {
+	s.incoming.TakeOver(from, i)
+	return true
+}
+
 // finish stores the elements that came, or the error that came instead, and returns
 // the places since begin.
 func (s *store) finish(err error) []int64 {

@@ -173,9 +173,23 @@ type stacking struct {
 	dst        dataset.Sink
 }
 
+// inPlace tells whether rows that come now are whole batches, made where they belong.
+func (s *stacking) inPlace(rows int64) bool {
+	return s.made == 0 && s.rows == 0 && len(s.buffer.Blocks()) == 0 && rows%s.size == 0
+}
+
+// TakeOver implements dataset.Taker.
+func (s *stacking) TakeOver(from *block.Buffer, i int) bool {
+	if s.inPlace(from.Blocks()[i].Rows) {
+		return false
+	}
+	s.buffer.TakeOver(from, i)
+	return true
+}
+
 // Block implements dataset.Sink.
 func (s *stacking) Block(shapes *spec.Element, rows int64) (block.Block, error) {
-	if s.made > 0 || s.rows > 0 || len(s.buffer.Blocks()) > 0 || rows%s.size != 0 {
+	if !s.inPlace(rows) {
 		return s.buffer.Block(shapes, rows)
 	}
 	s.made = rows / s.size
@@ -183,44 +197,42 @@ func (s *stacking) Block(shapes *spec.Element, rows int64) (block.Block, error) 
 	return out.Split(s.size, shapes), err
 }
 
-// stack makes batches of size elements each out of those that wait, and returns how
-// many. A batch of elements of different shapes is an error, and dropped.
+// stack makes batches of size elements each out of those that wait, count at most, of
+// equal shapes, and returns how many. A batch of elements of different shapes is an
+// error, and dropped.
 func (w *waiting) stack(count, size int64, dst dataset.Sink) (int64, error) {
-	for made := range count {
-		first := w.buffer.Blocks()[w.at].Shapes
-		if other := w.unlike(first, size); other != nil {
-			if made > 0 {
-				return made, nil
-			}
-			w.eachPart(size, func(block.Block, int64) {})
-			return 0, errs.New(errs.InvalidArgument, "batch", "elements of different shapes cannot be batched: one has %s and one has %s; use padded_batch or ragged_batch",
-				first.Shapes(), other.Shapes())
-		}
-		out, err := dst.Block(first.Batched(size), 1)
-		if err != nil {
-			return 0, err
-		}
-		rows := out.Split(size, first)
-		w.eachPart(size, func(part block.Block, at int64) { rows.Copy(at, part) })
+	first := w.buffer.Blocks()[w.at].Shapes
+	alike, other := w.alike(first, count*size)
+	if count = min(count, alike/size); count == 0 {
+		w.eachPart(size, func(block.Block, int64) {})
+		return 0, errs.New(errs.InvalidArgument, "batch", "elements of different shapes cannot be batched: one has %s and one has %s; use padded_batch or ragged_batch",
+			first.Shapes(), other.Shapes())
 	}
+	out, err := dst.Block(first.Batched(size), count)
+	if err != nil {
+		return 0, err
+	}
+	rows := out.Split(size, first)
+	w.eachPart(count*size, func(part block.Block, at int64) { rows.Copy(at, part) })
 	return count, nil
 }
 
-// unlike returns other shapes that one of the next size elements has, or nil.
-func (w *waiting) unlike(first *spec.Element, size int64) *spec.Element {
+// alike returns how many of the next elements, most at most, have the given shapes, and
+// the other shapes of the one behind them.
+func (w *waiting) alike(first *spec.Element, most int64) (rows int64, other *spec.Element) {
 	blocks := w.buffer.Blocks()
-	rows := -w.row
-	for i := w.at; rows < size; i++ {
-		if !blocks[i].Shapes.Same(first) {
-			return blocks[i].Shapes
+	rows = -w.row
+	for i := w.at; rows < most; i++ {
+		if s := blocks[i].Shapes; s != first && !s.Same(first) {
+			return rows, s
 		}
 		rows += blocks[i].Rows
 	}
-	return nil
+	return most, nil
 }
 
-// eachPart takes the next size elements and calls f with each run of them and how
-// many were before it.
+// eachPart takes the next elements and calls f with each run of them and how many were
+// before it.
 func (w *waiting) eachPart(size int64, f func(part block.Block, at int64)) {
 	for done := int64(0); done < size; {
 		b := w.buffer.Blocks()[w.at]
