@@ -117,5 +117,20 @@ func (c *call) long(v any) error {
 
 func (c *call) fail(err error) C.int32_t {
 	c.text(err.Error())
+	if errs.KindOf(err) == errs.DataLoss {
+		c.place(err)
+	}
 	return -C.int32_t(errs.KindOf(err))
+}
+
+// place gives the caller where data was lost: the offset in out[6], and in out[7]
+// the bytes of the path, which lies behind the text and its final 0.
+func (c *call) place(err error) {
+	path, offset := errs.Place(err)
+	behind := unsafe.Slice((*byte)(unsafe.Pointer(&c.c.text[0])), C.INFEED_TEXT)[c.c.text_bytes+1:]
+	if len(path) > len(behind) {
+		path = "" // part of it would be another
+	}
+	c.setOut(6, offset)
+	c.setOut(7, int64(copy(behind, path)))
 }

@@ -6,7 +6,8 @@
  *     reference by value. Nothing is allocated for the caller.
  *   - It returns a status: 0 done; positive, no error (see below); negative, the
  *     number of an error kind, negated (core/errs has the table), with a text for
- *     the user in call->text.
+ *     the user in call->text. With a loss of data come its offset in out[6] and,
+ *     in out[7], the bytes of the path, which lies behind the text and its 0.
  *   - Every call may be made from any thread. One thread at a time uses a given
  *     infeed_call, and one at a time takes from a given queue.
  *   - After fork() the child gets -INFEED_FORKED from every call but
@@ -155,8 +156,8 @@ int32_t infeed_dataset_at(infeed_call *call);
 /* Starts an iterator over dataset `handle`: handle in out[0], for infeed_next; how
  * many slots may be kept lent in out[1]; in out[2] a handle for infeed_next from which
  * threads take jobs, or 0; the number of its first element in out[3]; before its
- * element x, out[4] + x * out[5] elements of the pass were given. data: JSON, see
- * pipeline.Options. Long result: its state.
+ * element x, out[4] + x * out[5] elements of the pass were given, of which there are
+ * out[6]. data: JSON, see pipeline.Options. Long result: its state.
  * An entry's index says how many elements there are, from its position on. An entry
  * with the status INFEED_JOB asks for function `position` to be called on the `index`
  * elements of its group; infeed_dataset_answer gives the results. */

@@ -113,3 +113,14 @@ func KindOf(err error) Kind {
 	}
 	return Internal
 }
+
+// Place returns the file, and the place in it, that err or the first of its causes
+// to name one names; no path where none does.
+func Place(err error) (path string, offset int64) {
+	for e := (*Error)(nil); errors.As(err, &e); err = e.Err {
+		if e.Path != "" {
+			return e.Path, e.Offset
+		}
+	}
+	return "", 0
+}

@@ -6,7 +6,9 @@ definitions; `library()` loads the engine.
 
 import atexit
 import ctypes
+import functools
 import json
+import operator
 import os
 import resource
 import threading
@@ -92,7 +94,11 @@ class Call:
             library().release(entry.slot)
 
     def error(self, status):
-        return _errors.from_status(status, self.text())
+        error = _errors.from_status(status, self.text())
+        if isinstance(error, _errors.DataLossError) and (path_bytes := self.struct.out[7]):
+            behind = self.address + CallStruct.text.offset + self.struct.text_bytes + 1
+            error.path, error.offset = os.fsdecode(ctypes.string_at(behind, path_bytes)), self.struct.out[6]
+        return error
 
 
 class _Library:
@@ -259,24 +265,32 @@ def signed(value):
     return value - (1 << 64) if value >= 1 << 63 else value
 
 
+class Lent:
+    """What leases that hold a slot refer to: its length is how many there are."""
+
+    def __len__(self):
+        return weakref.getweakrefcount(self)
+
+
+class _Loan(weakref.ref):
+    """Counts for a Lent as long as it lives; plain references to one object are one object."""
+
+
 class Lease(ctypes.Array):
-    """Memory of a slot. It owns no loan until `hold`; then the slot is given back when nothing refers to it."""
+    """Memory of a slot. It owns no loan until `hold`; then the slot is given back when nothing refers to it.
+
+    Its end runs no bytecode, where an exception of a signal handler's could come and leave the slot taken.
+    """
 
     _type_ = ctypes.c_char
     _length_ = 0
-    slot = 0
-    count = None
+    give_back = int  # does nothing
+    __del__ = property(operator.attrgetter("give_back"))
 
-    def hold(self, slot, count):
-        """count: a list whose first number says how many leases of a dataset hold a slot."""
-        self.count = count
-        count[0] += 1
-        self.slot = slot
-
-    def __del__(self, _loaded=loaded):
-        if self.slot and _loaded is not None and _library is not None:
-            _library.release(self.slot)
-            self.count[0] -= 1
+    def hold(self, slot, lent):
+        """lent: the Lent that counts it."""
+        self.loan = _Loan(lent)
+        self.give_back = functools.partial(library().release, slot)
 
 
 _lease_types = {}
@@ -293,8 +307,8 @@ def memory_of(entry):
     return kind.from_address(entry.address)
 
 
-def lease(entry, count):
+def lease(entry, lent):
     """The memory of an entry's slot, as a writable buffer that owns the loan."""
     owner = memory_of(entry)
-    owner.hold(entry.slot, count)
+    owner.hold(entry.slot, lent)
     return owner
