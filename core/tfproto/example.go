@@ -43,7 +43,10 @@ func (p *Parser) parse(in Serialized, columns []Column, alike bool) (int, error)
 	k := newKeyed(p.index, len(p.features))
 	for row, from := range in.Starts {
 		m := cursor{in.Data[:in.Ends[row]], int(from)}
-		problem := find(m, k, nil)
+		var problem *problem
+		if k.reset(); !k.plain(m.b, m.pos) {
+			problem = find(m, k, nil)
+		}
 		if problem == nil {
 			problem = appendRow(m, p.features, k, columns)
 		}
@@ -105,10 +108,13 @@ func find(m cursor, features, lists *keyed) *problem {
 // appendRow appends the features that were found to the columns.
 func appendRow(m cursor, features []Feature, k *keyed, columns []Column) *problem {
 	for i := range features {
-		f, c := &features[i], &columns[i]
+		f, c, s := &features[i], &columns[i], k.found[i]
+		if f.Shape == Fixed && s.from >= 0 && c.appendPlain(f, m.b[s.from:s.to]) {
+			continue
+		}
 		before := c.Count(f.Type)
 		var have Type
-		if s := k.found[i]; s.from >= 0 {
+		if s.from >= 0 {
 			var ok bool
 			if have, ok = c.appendFeature(f.Type, m.in(s)); !ok {
 				return &problem{feature: f, broken: true, pos: s.from}
