@@ -14,6 +14,9 @@ import (
 // As a dataset.Sink it puts elements at free places: begin, then calls of Block, then
 // finish.
 type store struct {
+	// room is how many elements there will be at most, if that is known: memory for them
+	// is taken at once, as far as it is not much.
+	room    int64
 	shapes  *spec.Element
 	columns []storeColumn
 	count   int64 // places that there are
@@ -91,6 +94,8 @@ func (s *store) adopt(shapes *spec.Element) {
 		col := storeColumn{}
 		if c.IsText() {
 			col.text, col.strings = &storedText{}, c.Count()
+			n := s.wanted(0, 16*col.strings) / 16
+			col.text.Starts, col.text.Ends = make([]int64, 0, n), make([]int64, 0, n)
 		} else {
 			col.rowBytes, _ = c.Bytes()
 		}
@@ -133,6 +138,18 @@ func (s *store) setOdd(p int64, o odd) {
 	s.odd[p] = o
 }
 
+// mostAtOnce is how much memory is taken before it is needed.
+const mostAtOnce = 32 << 20
+
+// wanted returns how many bytes to take for values of each bytes that an element has,
+// when so many are needed now.
+func (s *store) wanted(need, each int64) int64 {
+	if each == 0 || s.room > (1<<60)/each {
+		return need
+	}
+	return max(need, min(s.room*each, max(mostAtOnce, 2*need)))
+}
+
 // put stores the rows of a block at places.
 func (s *store) put(b block.Block, places []int64) {
 	for i := range s.columns {
@@ -146,7 +163,12 @@ func (s *store) put(b block.Block, places []int64) {
 			continue
 		}
 		if need := s.count * c.rowBytes; need > int64(len(c.data)) {
-			c.data = append(c.data, make([]byte, need-int64(len(c.data)))...)
+			if need > int64(cap(c.data)) {
+				grown := make([]byte, need, s.wanted(max(need, int64(cap(c.data))*5/4), c.rowBytes))
+				copy(grown, c.data)
+				c.data = grown
+			}
+			c.data = c.data[:need]
 		}
 		src, n := b.Columns[i].Data, c.rowBytes
 		for r, p := range places {

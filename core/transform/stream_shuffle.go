@@ -34,7 +34,7 @@ func (s *streamShuffle) Iterate(scope *dataset.Scope, pass rng.Key, from *datase
 		return nil, err
 	}
 	it := &shuffleIterator{key: s.o.key(pass), size: s.o.Window}
-	if it.size == 0 {
+	if it.store.room = it.size; it.size == 0 {
 		it.size = wholeStream
 	}
 	it.next.number, it.next.before = at[0], in
