@@ -64,3 +64,11 @@ def sides(tmp_path_factory):
     gc.collect()
     gc.freeze()
     return both
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _what_tensorflow_keeps():
+    """Its functions and graphs stay for good: the collections after later tests need not look at them."""
+    yield
+    gc.collect()
+    gc.freeze()
