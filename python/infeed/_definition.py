@@ -219,7 +219,7 @@ class Handle:
         """Element index of a pass."""
         call = _native.Call(self.number)
         call("dataset_at", args=(pass_, index))
-        memory = _native.lease(call.struct.entry, [0])
+        memory = _native.lease(call.struct.entry, _native.Lent())
         return decode(memory, call.struct.entry.meta_offset)[0]
 
     def __del__(self):

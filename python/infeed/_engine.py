@@ -30,7 +30,7 @@ class Engine:
         self.timeout = timeout
         self.epoch = 0
         self.started = False  # a pass with number `epoch` was begun
-        self.hooking = 0  # hooks that are running
+        self.hooking = []  # the threads that are in a hook
         self.pool = None
         self.lock = threading.RLock()
         self.owner = None  # weakref to the dataset, once it is known
@@ -196,11 +196,11 @@ def hooks_overridden(dataset):
 def run_hook(dataset, name):
     """Calls a hook and lets what it changed reach the workers."""
     e = engine(dataset)
-    e.hooking += 1
+    e.hooking.append(threading.get_ident())
     try:
         getattr(dataset, name)()
     finally:
-        e.hooking -= 1
+        e.hooking.remove(threading.get_ident())
     if hooks_overridden(dataset):
         e.refresh(dataset)
 

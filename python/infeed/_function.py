@@ -265,7 +265,7 @@ class Jobs:
     """Answers the calls of one iterator of the engine."""
 
     def __init__(self, handle, jobs_handle, threads):
-        self.handle, self._lent = handle, [0]
+        self.handle, self._lent = handle, _native.Lent()
         self.exceptions = {}
         self.kept = {}  # of functions that keep something for each walk
         self._local = threading.local()

@@ -41,7 +41,7 @@ class Iterator:
         self._ready = []  # elements of the group at hand, the next one last
         self._pop = self._ready.pop
         self._lock = threading.RLock()
-        self._lent = [0]  # how many groups are in the user's hands
+        self._lent = _native.Lent()  # the groups in the user's hands
         self._call = None
         self._workers = 0
         self._start = self._end = 0  # the first element's number, and the one after the group at hand
@@ -100,7 +100,7 @@ class Iterator:
         try:
             self._take(call)
             memory = _native.lease(entry, self._lent)
-            elements = self._decode(memory, entry.meta_offset, self._lent[0] > self._may_lend)
+            elements = self._decode(memory, entry.meta_offset, len(self._lent) > self._may_lend)
         except BaseException:
             if memory is None and entry.slot and entry.position == self._end:
                 _native.library().release(entry.slot)  # it was taken, and nobody has it
@@ -153,10 +153,7 @@ class Iterator:
         """The error behind a status; it comes again at every further call."""
         if status in (-CancelledError.kind, -ForkedProcessError.kind):
             return call.error(status)
-        cause = _native.Call(call.struct.handle)
-        status = _native.library().infeed_dataset_error(cause.address)
-        raised = self._jobs.exceptions.get(cause.struct.out[0]) if self._jobs is not None else None
-        return cause.error(status) if raised is None else raised
+        return _cause(call, self._jobs)
 
     def _here(self):
         """The state after what was delivered; None where the engine was not asked for anything yet."""
@@ -219,7 +216,7 @@ class Iterator:
                                  "threads": threads > 0})
         self._may_lend = call.struct.out[1]
         self._first, self._base, self._stride = call.struct.out[3:6]
-        self._state, self._indexed, self._most = json.loads(call.long()), handle.indexed, handle.cardinality
+        self._state, self._indexed, self._most = json.loads(call.long()), handle.indexed, call.struct.out[6]
         self._jobs = _function.Jobs(call.struct.out[0] & _U64, call.struct.out[2] & _U64, threads) if handle.calls else None
         delivered = self._end - self._start
         self._pass, self._end, self._start = self._state["pass"], self._first, self._first - delivered
@@ -261,13 +258,39 @@ class Iterator:
     def load_state_dict(self, state):
         """Goes to where a state was saved, in the pass it was saved in.
 
-        The next `iter` over the dataset is then the pass after that one. Raises
-        StateMismatchError where the state is of another dataset, saying what differs.
+        The next `iter` over the dataset is then the pass after that one. Where the
+        dataset has a `shard` over random access data, and behind it only operations that
+        keep its elements in order (map, filter, batch, padded_batch, ragged_batch,
+        flat_map, unbatch, ignore_errors, prefetch), the number of readers may have
+        changed. state is then a list of the states of all readers there were; each
+        element that none of them gave comes once, from one of the readers there are.
+        Where the dataset is random access altogether one of the states is enough, for
+        readers in lock step. Raises StateMismatchError where the state is of another
+        dataset, saying what differs.
+
+        Example:
+            >>> import infeed
+            >>> def reader(n, i):
+            ...     return iter(infeed.Dataset.range(12).shard(n, i).filter(lambda x: x != 3))
+            >>> two = [reader(2, 0), reader(2, 1)]
+            >>> [int(next(it)) for it in (two[0], two[0], two[1])]
+            [0, 2, 1]
+            >>> three = [reader(3, i) for i in range(3)]
+            >>> for it in three:
+            ...     it.load_state_dict([old.state_dict() for old in two])
+            >>> [[int(x) for x in it] for it in three]
+            [[6, 9], [4, 7, 10], [5, 8, 11]]
         """
-        if not isinstance(state, dict):
-            raise InvalidArgumentError(f"load_state_dict: a dict from state_dict() is needed, not {type(state).__name__}")
-        _check_types(state)
+        states = list(state) if isinstance(state, (list, tuple)) else [state]
+        for s in states:
+            if not isinstance(s, dict):
+                raise InvalidArgumentError(f"load_state_dict: a dict from state_dict() is needed, not {type(s).__name__}")
+            _check_types(s)
+        if not states:
+            raise InvalidArgumentError("load_state_dict: the list of states is empty; give the states of all readers")
         with self._lock:
+            if state is not states[0]:
+                state = self._combined(states)
             old = self._call
             self._open(state)
             if old is not None:
@@ -276,6 +299,25 @@ class Iterator:
             self._ready.clear()
             self._start = self._end
             self._dataset._continue_after(self._pass)
+
+    def _combined(self, states):
+        """The state from which this reader goes on after those that left the states."""
+        handle, jobs = self._dataset._ready(), None
+        call = _native.Call(handle.number)
+        call("dataset_iterate", {"combine": states, "workers": 1, "functions": handle.calls})
+        call.struct.handle = call.struct.out[0] & _U64
+        try:
+            if handle.calls:
+                jobs = _function.Jobs(call.struct.handle, 0, 0)
+            while (status := _native.library().infeed_next(call.address)) != _native.END:
+                if status == 0:
+                    jobs.run(_native.Entry.from_buffer_copy(call.struct.entry))
+                elif status < 0:
+                    raise _cause(call, jobs)
+            call("dataset_state", args=(0,))
+            return json.loads(call.long())
+        finally:
+            _close(call.struct.handle)
 
     def stats(self):
         """What the iterator did so far, as `Stats`: elements, bytes and time of each stage, and which is the slowest.
@@ -360,18 +402,39 @@ def _check_types(state):
     def whole(v, least=-1 << 63, most=_U64 >> 1):
         return isinstance(v, int) and not isinstance(v, bool) and least <= v <= most
 
+    def each(good):
+        return lambda v: isinstance(v, (list, tuple)) and all(map(good, v))
+
+    def of(**fields):
+        return lambda v: isinstance(v, dict) and all(k in fields and fields[k](x) for k, x in v.items())
+
+    def token(v):
+        return v is None or of(**{"at": each(whole), "in": each(token), "data": lambda d: isinstance(d, str),
+                                  "lost": of(count=whole, places=each(lambda p: isinstance(p, str)))})(v)
+
     needed = {"pass": whole, "position": whole} if state.get("kind") == "dataset" else {}
     checks = {"format": whole, "order_version": whole, **needed, "kind": lambda v: isinstance(v, str),
               "fingerprint": lambda v: isinstance(v, str),
               "structure": lambda v: isinstance(v, list) and all(isinstance(s, str) for s in v),
               "seeds": lambda v: isinstance(v, list) and all(whole(s, 0, _U64) for s in v),
-              "shard": lambda v: isinstance(v, (list, tuple)) and len(v) == 2 and all(map(whole, v))}
+              "shard": lambda v: isinstance(v, (list, tuple)) and len(v) == 2 and all(map(whole, v)),
+              "reader": lambda v: isinstance(v, (list, tuple)) and len(v) == 2 and all(map(whole, v)),
+              "rows": whole, "token": token, "rest": of(layers=each(of(readers=whole, taken=each(whole))),
+                                                        begun=each(of(layer=whole, reader=whole, token=token)))}
     for field, good in checks.items():
         if field in needed and field not in state:
             raise InvalidArgumentError(f"load_state_dict: the state has no {field!r}; give one from state_dict() as it was")
         if field in state and not good(state[field]):
             raise InvalidArgumentError(f"load_state_dict: the state's {field!r} is {state[field]!r:.80}, which state_dict() "
                                        "never gives; give one as it was")
+
+
+def _cause(call, jobs):
+    """What ended the iterator of a call: an exception of a function, or the engine's."""
+    cause = _native.Call(call.struct.handle)
+    status = _native.library().infeed_dataset_error(cause.address)
+    raised = jobs.exceptions.get(cause.struct.out[0]) if jobs is not None else None
+    return cause.error(status) if raised is None else raised
 
 
 def _close(handle):
@@ -436,7 +499,7 @@ def first_of(node):
             if status == 0 and entry.status == _native.JOB:
                 jobs.run(_native.Entry.from_buffer_copy(entry))
             elif status == 0:
-                memory = _native.lease(entry, [0])
+                memory = _native.lease(entry, _native.Lent())
                 return Decoder(node.structure, handle.specs)(memory, entry.meta_offset, True)[0]
             elif status == _native.END:
                 return None

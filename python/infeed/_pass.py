@@ -42,7 +42,7 @@ class PassIterator:
     def _begin(self):
         ds, e = self._dataset, engine(self._dataset)
         # A hook may look at the batches: by index, and no pass.
-        self._inside_hook = e.hooking > 0
+        self._inside_hook = threading.get_ident() in e.hooking
         if self._pass is None:
             self._pass = _context.EVALUATION if self._inside_hook else e.begin_pass()
         restored = self._start > 0 and hasattr(type(ds), "load_state_dict")

@@ -115,7 +115,7 @@ class ProcessPool(Pool):
     def __init__(self, dataset, workers, queue):
         self.sender = _payload.Sender()
         update = self.sender.update(dataset)  # says what cannot be pickled before any worker starts
-        self.lent = [0]
+        self.lent = _native.Lent()
         self.max_lent = 2 * max(queue, workers)
         parameters = pickle.dumps({"argv": list(sys.argv)})
         init = os.memfd_create("infeed-init", os.MFD_CLOEXEC)

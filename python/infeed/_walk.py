@@ -243,8 +243,9 @@ class ThreadWalk(PoolWalk):
         return batch
 
     def throw_away(self):
-        # From the call on, threads may leave results of jobs that are wanted.
-        stale = list(self.results)
+        # From the call on, threads may leave results of jobs that are wanted. A batch that was taken is not made again.
+        taken = self._entry.job if self._entry.position == self.position else None
+        stale = [job for job in self.results if job != taken]
         super().throw_away()
         for job in stale:
             self.results.pop(job, None)
@@ -266,18 +267,23 @@ class ProcessWalk(PoolWalk):
         lent = self.pool.lent
         if self.held is None:
             self.held = _native.memory_of(entry)
-        if not self.held.slot:
-            self.held.hold(entry.slot, lent)
+        self.held.hold(entry.slot, lent)
         if entry.status == _native.RAISED:
             error = self._raised(pickle.loads(memoryview(self.held)), entry.index)
             self.position, self.held = self.position + 1, None
             raise error
         memory = self.held
-        if nbytes < _batch.COPY_BELOW or lent[0] > self.pool.max_lent:
+        if nbytes < _batch.COPY_BELOW or len(lent) > self.pool.max_lent:
             memory = bytearray(memoryview(memory)[:nbytes])  # the slot goes back at once
         batch = self._unpack(memory, entry)
         self.position, self.held = self.position + 1, None
         return batch
+
+    def __del__(self):
+        super().__del__()
+        entry = getattr(self, "_entry", None)
+        if entry is not None and entry.position == self.position:
+            _native.library().release(entry.slot)  # it was taken, and a signal kept it from being delivered
 
     def _unpack(self, memory, entry):
         """The batch. One that cannot be made again here is over; what a signal's handler raises does not come twice."""

@@ -5,7 +5,7 @@ import threading
 
 import numpy as np
 import pytest
-from samples import KINDS, Hooked, Items, Made, Reindexed, firsts
+from samples import KINDS, Gate, Hooked, Items, Made, Reindexed, firsts
 
 LIMIT = 20
 
@@ -240,6 +240,28 @@ def test_a_hook_that_loops_over_its_own_dataset(kind, hook):
         for _ in range(2):
             assert firsts(ds) == list(range(6))
         assert ds.seen == [list(range(6))] * 2
+
+
+def test_a_pass_that_begins_while_a_hook_runs_in_another_thread(kind):
+    """It is a pass of its own, with hooks."""
+    inside, over = Gate(), Gate()
+
+    class Slow(Hooked):
+        def on_epoch_begin(self):
+            super().on_epoch_begin()
+            if threading.current_thread() is not threading.main_thread():
+                inside.open()
+                assert over.event.wait(LIMIT)
+
+    with Slow(3, **kind) as ds:
+        thread = threading.Thread(target=list, args=[ds])
+        thread.start()
+        assert inside.event.wait(LIMIT)
+        assert [int(b[1]) for b in ds] == [0, 1, 2]
+        assert ds.log == ["begin", "begin", "end"]
+        over.open()
+        thread.join(LIMIT)
+        assert ds.log == ["begin", "begin", "end", "end"]
 
 
 def test_passes_begun_by_several_threads_have_numbers_of_their_own(kind):
