@@ -107,6 +107,22 @@ type Program interface {
 	Calls() int
 }
 
+// Divisible is a program of pairs of a state and an element that gives the next state.
+type Divisible interface {
+	Program
+	// Apart returns what the state is folded with, for a state of so many components, or
+	// nil where the program does not divide so.
+	Apart(states int) Folding
+}
+
+// Folding is a program of elements whose results Fold then takes into a state.
+type Folding interface {
+	Program
+	// Fold makes the columns of a state, of one row, what they are after each of the
+	// values, one after the other.
+	Fold(state []block.Column, values block.Block)
+}
+
 // Chance is what random numbers of a program depend on: a key, and the number of
 // each row's element in the pass.
 type Chance struct {

@@ -14,6 +14,7 @@ type reduce struct {
 	in      dataset.Definition
 	initial block.Block
 	program dataset.Program
+	folding dataset.Folding // instead of program; nil: there is none
 	height  uint64
 }
 
@@ -28,7 +29,11 @@ func Reduce(in dataset.Definition, initial block.Block, p dataset.Program, heigh
 		return nil, err
 	}
 	first, err := ownBlock(initial)
-	return &reduce{in: in, initial: first, program: p, height: height}, err
+	r := &reduce{in: in, initial: first, program: p, height: height}
+	if d, ok := p.(dataset.Divisible); ok {
+		r.folding = d.Apart(len(initial.Columns))
+	}
+	return r, err
 }
 
 func (r *reduce) Spec() *spec.Element {
@@ -72,7 +77,13 @@ func (it *reduceIterator) Next(_ int64, dst dataset.Sink) (int64, error) {
 		return 0, err
 	}
 	f := folder{running: running{s, it.program, chanceKey(it.pass, it.height)}, op: "reduce", states: len(it.initial.Columns), state: it.initial}
-	if err := f.all(in); err != nil {
+	if it.folding != nil {
+		f.state, err = ownBlock(it.initial)
+	}
+	if err == nil {
+		err = f.all(in, it.folding)
+	}
+	if err != nil {
 		return 0, err
 	}
 	out, err := dst.Block(f.state.Shapes, 1)
@@ -83,12 +94,12 @@ func (it *reduceIterator) Next(_ int64, dst dataset.Sink) (int64, error) {
 	return 1, nil
 }
 
-// all runs the program on every element.
-func (f *folder) all(in dataset.Iterator) error {
-	var buffer block.Buffer
+// all runs the program on every element, or folds all of them into the state.
+func (f *folder) all(in dataset.Iterator, folding dataset.Folding) error {
+	var buffer, values block.Buffer
 	for number := int64(0); ; {
 		buffer.Reset()
-		n, err := in.Next(skipped, &buffer)
+		n, err := in.Next(mostStacked, &buffer)
 		if isEnd(err) {
 			return nil
 		}
@@ -102,12 +113,36 @@ func (f *folder) all(in dataset.Iterator) error {
 			continue
 		}
 		for _, b := range buffer.Blocks() {
-			for r := range b.Rows {
-				if _, err := f.step(b, r, number); err != nil {
-					return err
-				}
-				number++
+			if folding != nil {
+				err = f.fold(folding, b, number, &values)
+			} else {
+				err = f.each(b, number)
 			}
+			if err != nil {
+				return err
+			}
+			number += b.Rows
 		}
 	}
+}
+
+// each runs the program on the rows of a block; number is the first one's.
+func (f *folder) each(b block.Block, number int64) error {
+	for r := range b.Rows {
+		if _, err := f.step(b, r, number+r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fold takes the rows of a block into the state; number is the first one's. values is
+// memory that is used over and over.
+func (f *folder) fold(folding dataset.Folding, b block.Block, number int64, values *block.Buffer) error {
+	values.Reset()
+	_, err := folding.Run(f.scope, b, dataset.Chance{Key: f.key, First: number}, values)
+	for _, v := range values.Blocks() {
+		folding.Fold(f.state.Columns, v)
+	}
+	return err
 }
