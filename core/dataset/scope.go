@@ -45,15 +45,15 @@ func (s *Scope) Child() *Scope {
 	c := NewScope(s.FS, s.Workers)
 	c.Caller, c.Counters, c.parent = s.Caller, s.Counters, s
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.mu.closed {
-		c.Fail(s.mu.cause)
-		return c
-	}
 	if s.mu.children == nil {
 		s.mu.children = map[*Scope]bool{}
 	}
 	s.mu.children[c] = true
+	ended, cause := s.mu.closed, s.mu.cause
+	s.mu.Unlock()
+	if ended { // and a goroutine that Close waits for has not seen it yet
+		c.Fail(cause)
+	}
 	return c
 }
 
