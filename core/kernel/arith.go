@@ -100,5 +100,8 @@ func convertGo[D, S uint8 | int32 | int64 | float32 | float64](d []D, a []S) {
 }
 
 func values[T any](b []byte, n int) []T {
+	if n == 0 {
+		return nil // b may be shorter than a T, to which no pointer may be made then
+	}
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), n)
 }
