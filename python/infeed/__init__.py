@@ -24,7 +24,7 @@ _PLACES = {
     "Dataset": "_dataset",
     "TensorSpec": "_spec",
     "DatasetSpec": "_spec",
-    "RaggedSpec": "_spec",
+    "RaggedTensorSpec": "_spec",
     "Options": "_options",
     "INFINITE_CARDINALITY": "_dataset",
     "UNKNOWN_CARDINALITY": "_dataset",

@@ -11,7 +11,8 @@ import zlib
 import numpy as np
 
 from infeed import _arguments
-from infeed._errors import InvalidArgumentError, NotFoundError
+from infeed._dataset import Dataset
+from infeed._errors import InvalidArgumentError
 from infeed._files import CsvDataset
 from infeed._sources import paths_of
 
@@ -31,9 +32,10 @@ def make_csv_dataset(file_pattern, batch_size, column_names=None, column_default
     taken; None infers dtypes from the first num_rows_for_inference rows. label_name:
     the column that comes apart: (columns, label). select_columns: names or indices.
     num_epochs: how many times; None: without end, and then all batches are full.
-    ignore_errors: leave out bad rows. Other arguments are CsvDataset's; sloppy,
-    num_parallel_reads and prefetch_buffer_size change nothing. Raises NotFoundError
-    where no file matches, and InvalidArgumentError for columns that do not exist.
+    num_parallel_reads: how many files are read in turn, a row of each. ignore_errors:
+    leave out bad rows. Other arguments are CsvDataset's; sloppy and
+    prefetch_buffer_size change nothing. Raises InvalidArgumentError where no file
+    matches, and for columns that do not exist.
 
     Example:
         >>> import infeed, tempfile, pathlib
@@ -60,8 +62,16 @@ def make_csv_dataset(file_pattern, batch_size, column_names=None, column_default
     kept = [names[i] for i in chosen]
     if label_name is not None and label_name not in kept:
         raise InvalidArgumentError(f"{_OP}: label_name {label_name!r} is none of the columns {kept}")
-    ds = CsvDataset(files, wanted, compression_type, header=header, field_delim=field_delim, use_quote_delim=use_quote_delim,
-                    na_value=na_value, select_cols=chosen, errors="skip" if ignore_errors else "raise")
+
+    def rows(paths):
+        return CsvDataset(paths, wanted, compression_type, header=header, field_delim=field_delim, use_quote_delim=use_quote_delim,
+                          na_value=na_value, select_cols=chosen, errors="skip" if ignore_errors else "raise")
+
+    reads = 1 if num_parallel_reads is None else _arguments.integer(_OP, "num_parallel_reads", num_parallel_reads)
+    if reads > 1:
+        ds = Dataset.from_tensor_slices(files).interleave(rows, cycle_length=reads)
+    else:
+        ds = rows(files)
     if shuffle:
         ds = ds.shuffle(shuffle_buffer_size, shuffle_seed)
     ds = ds.repeat(num_epochs).batch(size, drop_remainder=num_epochs is None)
@@ -85,7 +95,7 @@ def _files(pattern):
     for p in paths_of(pattern, f"{_OP}: file_pattern"):
         matches = sorted(glob.glob(p))
         if not matches:
-            raise NotFoundError(f"{_OP}: no file matches {p!r}")
+            raise InvalidArgumentError(f"{_OP}: no file matches {p!r}")
         found += matches
     return found
 

@@ -77,7 +77,7 @@ class DatasetSpec:
         return f"DatasetSpec({self.element_spec!r})"
 
 
-class RaggedSpec:
+class RaggedTensorSpec:
     """A component whose values are object arrays of arrays that differ in shape, as those of `Dataset.ragged_batch`.
 
     shape, dtype: as if the arrays were stacked; None is a dimension in which they differ.
@@ -86,7 +86,7 @@ class RaggedSpec:
         >>> import infeed
         >>> words = infeed.Dataset.from_generator(lambda: ([1], [2, 3]), output_signature=infeed.TensorSpec((None,), "int32"))
         >>> words.ragged_batch(2).element_spec
-        RaggedSpec(shape=(None, None), dtype=int32)
+        RaggedTensorSpec(shape=(None, None), dtype=int32)
     """
 
     __slots__ = ("shape", "dtype")
@@ -95,13 +95,13 @@ class RaggedSpec:
         self.shape, self.dtype = tuple(shape), np.dtype(dtype)
 
     def __eq__(self, other):
-        return (self.shape, self.dtype) == (other.shape, other.dtype) if isinstance(other, RaggedSpec) else NotImplemented
+        return (self.shape, self.dtype) == (other.shape, other.dtype) if isinstance(other, RaggedTensorSpec) else NotImplemented
 
     def __hash__(self):
-        return hash((RaggedSpec, self.shape, self.dtype))
+        return hash((RaggedTensorSpec, self.shape, self.dtype))
 
     def __repr__(self):
-        return f"RaggedSpec(shape={self.shape}, dtype={self.dtype})"
+        return f"RaggedTensorSpec(shape={self.shape}, dtype={self.dtype})"
 
 
 class Structure:
@@ -201,7 +201,7 @@ class Structure:
         """An object array of arrays; the spec of such, of the specs of its parts."""
         flat, shapes = values
         if isinstance(flat, TensorSpec):
-            return RaggedSpec((shapes.shape[0], *self.example.shape), flat.dtype)
+            return RaggedTensorSpec((shapes.shape[0], *self.example.shape), flat.dtype)
         if not isinstance(flat, np.ndarray):  # a stand-in
             return values
         out = np.empty(len(shapes), object)
