@@ -285,12 +285,18 @@ class Jobs:
             if entry is not None:
                 self.run(entry)
 
+    @property
+    def answering(self):
+        """Whether this thread is in a function of the iterator."""
+        return getattr(self._local, "answering", False)
+
     def run(self, entry):
         """Does the job of an entry."""
         memory = _native.lease(entry, self._lent)
         function = _by_number.get(entry.position)
         end = None
         try:
+            self._local.answering = True
             if function is None:
                 raise InvalidArgumentError("the function of a dataset is gone")
             elements = self._decoder(function)(memory, entry.meta_offset)
@@ -301,6 +307,8 @@ class Jobs:
             results, error = [], e
         except BaseException as e:
             results, error = [], e
+        finally:
+            self._local.answering = False
         del memory
         self._answer(entry.job, results, error, end)
 

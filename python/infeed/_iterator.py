@@ -75,6 +75,8 @@ class Iterator:
 
     def _next_group(self):
         _native.check_fork()
+        if self._jobs is not None and self._jobs.answering:
+            raise RuntimeError("a function of the dataset asks the iterator that runs it for elements; give it an iterator of its own")
         with self._lock:
             try:
                 return self._pop()  # another thread was here first
@@ -86,12 +88,15 @@ class Iterator:
                 raise CancelledError("the iterator was closed")
             try:
                 return self._deliver(self._call or self._open(self._here()))
-            except BaseException:
+            except BaseException as e:
                 # Whatever was under way, such as a group that an interrupt kept from
                 # arriving, is made again by the next call.
                 self._state, self._known = self._here(), self._last()
                 self._remember()
                 self._abandon()
+                if isinstance(e, StopIteration) and not self._over:
+                    # A loop would take it for the end (PEP 479).
+                    raise RuntimeError("a function or generator of the dataset raised StopIteration") from e
                 raise
 
     def _deliver(self, call):
