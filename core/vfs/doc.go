@@ -25,6 +25,16 @@ type FS interface {
 	Stat(path string) (Info, error)
 	// List returns the names in a folder, sorted.
 	List(path string) ([]string, error)
+	// MakeFolder makes a folder, and those above it that are not there yet.
+	MakeFolder(path string) error
+	// Rename gives a file another name; what had that name is gone.
+	Rename(from, to string) error
+	// Link gives a file one name more, which nothing has yet: else AlreadyExists.
+	Link(from, to string) error
+	// Remove takes the name of a file, or an empty folder, away.
+	Remove(path string) error
+	// SyncFolder returns when the names in a folder would survive a loss of power.
+	SyncFolder(path string) error
 }
 
 // File is an open file. What it was opened for is all it can do. Any number of

@@ -62,6 +62,22 @@ func (local) List(path string) ([]string, error) {
 	return names, nil
 }
 
+func (local) MakeFolder(path string) error {
+	return wrap(os.MkdirAll(path, 0o777), "make folder", path)
+}
+func (local) Rename(from, to string) error { return wrap(os.Rename(from, to), "rename", from) }
+func (local) Link(from, to string) error   { return wrap(os.Link(from, to), "link", to) }
+func (local) Remove(path string) error     { return wrap(os.Remove(path), "remove", path) }
+
+func (local) SyncFolder(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return wrap(err, "sync", path)
+	}
+	err = f.Sync()
+	return wrap(errors.Join(err, f.Close()), "sync", path)
+}
+
 func describe(info os.FileInfo) Info {
 	return Info{Size: info.Size(), ModTime: info.ModTime().UnixNano(), Dir: info.IsDir()}
 }
@@ -118,8 +134,12 @@ func wrap(err error, op, path string) error {
 // reason drops the operation and path that os puts before the reason.
 func reason(err error) error {
 	var p *os.PathError
-	if errors.As(err, &p) {
+	var l *os.LinkError
+	switch {
+	case errors.As(err, &p):
 		return p.Err
+	case errors.As(err, &l):
+		return l.Err
 	}
 	return err
 }

@@ -170,3 +170,62 @@ func everything(fs vfs.FS) error {
 	}
 	return g.Close()
 }
+
+func TestNamesChange(t *testing.T) {
+	for name, fs := range systems(t) {
+		at := func(file string) string { return filepath.Join(fs.folder, "deep", "er", file) }
+		require.NoError(t, fs.MakeFolder(filepath.Join(fs.folder, "deep", "er")), name)
+		require.NoError(t, fs.MakeFolder(filepath.Join(fs.folder, "deep", "er")), name)
+		write(t, fs, at("a"), "one")
+		write(t, fs, at("b"), "two")
+		require.Equal(t, errs.AlreadyExists, errs.KindOf(fs.Link(at("a"), at("b"))), name)
+		require.NoError(t, fs.Link(at("a"), at("c")), name)
+		require.NoError(t, fs.Rename(at("b"), at("a")), name)
+		require.NoError(t, fs.SyncFolder(filepath.Dir(at("a"))), name)
+		names, err := fs.List(filepath.Dir(at("a")))
+		require.NoError(t, err, name)
+		require.Equal(t, []string{"a", "c"}, names, name)
+		require.Equal(t, "two", content(t, fs, at("a")), name)
+		require.Equal(t, "one", content(t, fs, at("c")), name)
+		require.NoError(t, fs.Remove(at("c")), name)
+		for _, err := range []error{fs.Remove(at("c")), fs.Rename(at("c"), at("d")), fs.Link(at("c"), at("d"))} {
+			require.Equal(t, errs.NotFound, errs.KindOf(err), name)
+			require.ErrorContains(t, err, "no such file", name)
+		}
+	}
+}
+
+func content(t *testing.T, fs vfs.FS, path string) string {
+	t.Helper()
+	f, err := fs.Open(path)
+	require.NoError(t, err)
+	defer f.Close()
+	p := make([]byte, 100)
+	n, err := f.ReadAt(p, 0)
+	require.Equal(t, io.EOF, err)
+	return string(p[:n])
+}
+
+// What was synced is there after a crash; what was not may be, in part.
+func TestCrash(t *testing.T) {
+	fs := memfs.New()
+	write(t, fs, "/d/synced", "abc")
+	require.NoError(t, fs.SyncFolder("/d"))
+	write(t, fs, "/d/nameless", "xyz")
+	require.NoError(t, fs.Rename("/d/synced", "/d/renamed"))
+	f, err := fs.Create("/d/open")
+	require.NoError(t, err)
+	_, err = f.Write([]byte("12345"))
+	require.NoError(t, err)
+
+	least := fs.Crash(func(int) int { return 0 })
+	require.Equal(t, "abc", content(t, least, "/d/synced"))
+	for _, gone := range []string{"/d/nameless", "/d/renamed", "/d/open"} {
+		require.Nil(t, least.Bytes(gone))
+	}
+	most := fs.Crash(func(n int) int { return n - 1 })
+	require.Nil(t, most.Bytes("/d/synced"))
+	require.Equal(t, "abc", content(t, most, "/d/renamed"))
+	require.Equal(t, "xyz", content(t, most, "/d/nameless"))
+	require.Equal(t, "12345", content(t, most, "/d/open"))
+}

@@ -31,6 +31,9 @@ func New(inner vfs.FS, n int) *FS {
 	return fs
 }
 
+// Steps returns how many operations there were, when none failed and n was given to New.
+func (fs *FS) Steps(n int) int { return n - int(fs.left.Load()) }
+
 // Failed tells whether the operation that was to fail has failed.
 func (fs *FS) Failed() bool { return fs.left.Load() < 0 }
 
@@ -71,6 +74,46 @@ func (fs *FS) List(path string) ([]string, error) {
 		return nil, err
 	}
 	return fs.inner.List(path)
+}
+
+// MakeFolder implements [vfs.FS].
+func (fs *FS) MakeFolder(path string) error {
+	if err := fs.step("make folder"); err != nil {
+		return err
+	}
+	return fs.inner.MakeFolder(path)
+}
+
+// Rename implements [vfs.FS].
+func (fs *FS) Rename(from, to string) error {
+	if err := fs.step("rename"); err != nil {
+		return err
+	}
+	return fs.inner.Rename(from, to)
+}
+
+// Link implements [vfs.FS].
+func (fs *FS) Link(from, to string) error {
+	if err := fs.step("link"); err != nil {
+		return err
+	}
+	return fs.inner.Link(from, to)
+}
+
+// Remove implements [vfs.FS].
+func (fs *FS) Remove(path string) error {
+	if err := fs.step("remove"); err != nil {
+		return err
+	}
+	return fs.inner.Remove(path)
+}
+
+// SyncFolder implements [vfs.FS].
+func (fs *FS) SyncFolder(path string) error {
+	if err := fs.step("sync"); err != nil {
+		return err
+	}
+	return fs.inner.SyncFolder(path)
 }
 
 func (fs *FS) file(f vfs.File, err error) (vfs.File, error) {

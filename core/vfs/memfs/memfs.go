@@ -1,5 +1,8 @@
 // Package memfs holds files in memory, for tests. Folders are there when a file
 // in them is.
+//
+// [FS.Crash] is what a loss of power may leave: what was synced, and any part of what
+// was not.
 package memfs
 
 import (
@@ -18,16 +21,20 @@ type FS struct {
 	mu    sync.Mutex
 	nodes map[string]*node
 	clock int64
+
+	durable map[string]*node // the names, as their folders were synced
+	onSync  func()
 }
 
 // node is the content of a file; it lives on in open files when its name is gone.
 type node struct {
 	data    []byte
 	modTime int64
+	synced  []byte // what was synced of data
 }
 
 // New returns an empty file system.
-func New() *FS { return &FS{nodes: map[string]*node{}} }
+func New() *FS { return &FS{nodes: map[string]*node{}, durable: map[string]*node{}} }
 
 // Set makes data, which it copies, the content of the file at name. Files that are
 // open see the change.
@@ -120,6 +127,125 @@ func (fs *FS) List(folder string) ([]string, error) {
 	return slices.Compact(names), nil
 }
 
+// MakeFolder implements [vfs.FS]: there is nothing to do.
+func (fs *FS) MakeFolder(string) error { return nil }
+
+// Rename implements [vfs.FS].
+func (fs *FS) Rename(from, to string) error {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	from, to = path.Clean(from), path.Clean(to)
+	n := fs.nodes[from]
+	if n == nil {
+		return errs.New(errs.NotFound, "rename", "%q: no such file", from)
+	}
+	delete(fs.nodes, from)
+	fs.nodes[to] = n
+	return nil
+}
+
+// Link implements [vfs.FS].
+func (fs *FS) Link(from, to string) error {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	from, to = path.Clean(from), path.Clean(to)
+	switch n := fs.nodes[from]; {
+	case n == nil:
+		return errs.New(errs.NotFound, "link", "%q: no such file", from)
+	case fs.nodes[to] != nil:
+		return errs.New(errs.AlreadyExists, "link", "%q: there is a file", to)
+	default:
+		fs.nodes[to] = n
+	}
+	return nil
+}
+
+// Remove implements [vfs.FS].
+func (fs *FS) Remove(name string) error {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	if name = path.Clean(name); fs.nodes[name] == nil {
+		return errs.New(errs.NotFound, "remove", "%q: no such file", name)
+	}
+	delete(fs.nodes, name)
+	return nil
+}
+
+// SyncFolder implements [vfs.FS].
+func (fs *FS) SyncFolder(folder string) error {
+	fs.mu.Lock()
+	folder = path.Clean(folder)
+	for name := range fs.durable {
+		if path.Dir(name) == folder && fs.nodes[name] == nil {
+			delete(fs.durable, name)
+		}
+	}
+	for name, n := range fs.nodes {
+		if path.Dir(name) == folder {
+			fs.durable[name] = n
+		}
+	}
+	fs.mu.Unlock()
+	fs.didSync()
+	return nil
+}
+
+// OnSync has f called after each sync; nil: nothing.
+func (fs *FS) OnSync(f func()) { fs.onSync = f }
+
+func (fs *FS) didSync() {
+	if fs.onSync != nil {
+		fs.onSync()
+	}
+}
+
+// Crash returns a file system as a loss of power may leave this one. choose(n) returns
+// a number below n, for each thing that may or may not have reached the disk: names
+// whose folder was not synced, and how much of a file was written beyond its last sync.
+func (fs *FS) Crash(choose func(n int) int) *FS {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	names := map[string]bool{}
+	for name := range fs.nodes {
+		names[name] = true
+	}
+	for name := range fs.durable {
+		names[name] = true
+	}
+	ordered := make([]string, 0, len(names))
+	for name := range names {
+		ordered = append(ordered, name)
+	}
+	slices.Sort(ordered)
+	out := New()
+	kept := map[*node]*node{}
+	for _, name := range ordered {
+		n := fs.durable[name]
+		if now := fs.nodes[name]; now != n && choose(2) == 1 {
+			n = now
+		}
+		if n == nil {
+			continue
+		}
+		if kept[n] == nil {
+			kept[n] = n.crashed(choose)
+		}
+		out.nodes[name], out.durable[name] = kept[n], kept[n]
+	}
+	return out
+}
+
+func (n *node) crashed(choose func(n int) int) *node {
+	data := slices.Clone(n.synced)
+	if more := len(n.data) - len(data); more > 0 {
+		data = append(data, n.data[len(data):len(data)+choose(more+1)]...)
+		if at := len(n.synced); at < len(data) && choose(4) == 0 { // its place is there, not what was written
+			data[at+choose(len(data)-at)] ^= 0x5a
+		}
+	}
+	return &node{data: data, modTime: n.modTime, synced: slices.Clone(data)}
+}
+
 type file struct {
 	fs    *FS
 	node  *node
@@ -150,7 +276,15 @@ func (f *file) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (f *file) Sync() error  { return nil }
+// Sync implements [vfs.File].
+func (f *file) Sync() error {
+	f.fs.mu.Lock()
+	f.node.synced = slices.Clone(f.node.data)
+	f.fs.mu.Unlock()
+	f.fs.didSync()
+	return nil
+}
+
 func (f *file) Close() error { return nil }
 
 func (f *file) Stat() (vfs.Info, error) {

@@ -1,0 +1,142 @@
+package snapshot
+
+import (
+	"sync"
+
+	"infeed/core/block"
+	"infeed/core/dataset"
+	"infeed/core/spec"
+)
+
+var placing = sync.Pool{New: func() any { return new([]place) }}
+
+// Fetch implements dataset.RandomAccess.
+func (r *Reader) Fetch(index []int64, dst dataset.Sink) error {
+	places := placing.Get().(*[]place)
+	defer func() {
+		clear(*places)
+		placing.Put(places)
+	}()
+	*places = (*places)[:0]
+	near := place{}
+	for _, number := range index {
+		p, err := r.find(number, near)
+		if err != nil {
+			return err
+		}
+		*places = append(*places, p)
+		near = p
+	}
+	rest := *places
+	if r.layout.fixed() && len(rest) > 0 {
+		out, err := dst.Block(r.layout.spec, int64(len(rest)))
+		if err != nil {
+			return err
+		}
+		return r.fill(out, rest)
+	}
+	for len(rest) > 0 {
+		n, err := r.alike(rest, dst)
+		if err != nil {
+			return err
+		}
+		rest = rest[n:]
+	}
+	return nil
+}
+
+// alike makes the first elements, as many as have equal shapes.
+func (r *Reader) alike(places []place, dst dataset.Sink) (int, error) {
+	var shapes *spec.Element
+	n := 0
+	for ; n < len(places); n++ {
+		w, err := r.where(places[n])
+		if err != nil {
+			return 0, err
+		}
+		if shapes == nil {
+			shapes = r.layout.shapes(w, places[n].row)
+		} else if !r.layout.shaped(w, places[n].row, shapes) {
+			break
+		}
+	}
+	out, err := dst.Block(shapes, int64(n))
+	if err != nil {
+		return 0, err
+	}
+	return n, r.fill(out, places[:n])
+}
+
+// fill makes the rows of out the elements at places.
+func (r *Reader) fill(out block.Block, places []place) error {
+	for from := 0; from < len(places); {
+		to := from + 1
+		for to < len(places) && places[to].same(places[from]) && places[to].row == places[to-1].row+1 {
+			to++
+		}
+		if err := r.run(out, int64(from), places[from], int64(to-from)); err != nil {
+			return err
+		}
+		from = to
+	}
+	return nil
+}
+
+// run makes rows of out, from at on, n elements that follow one another in a block.
+func (r *Reader) run(out block.Block, at int64, p place, n int64) error {
+	l := r.layout
+	var w *where
+	var err error
+	for i, c := range out.Columns {
+		if (c.Text != nil || l.free[i] > 0) && w == nil {
+			if w, err = r.where(p); err != nil {
+				return err
+			}
+		}
+		if c.Text != nil {
+			err = r.texts(c.Text, w, i, p, n)
+		} else {
+			from := p.row * c.RowBytes
+			if l.free[i] > 0 {
+				from = w.starts[i][p.row]
+			}
+			err = r.copyRange(p, l.values[i], from, c.Data[at*c.RowBytes:(at+n)*c.RowBytes])
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// texts appends the strings of n elements.
+func (r *Reader) texts(to *block.Text, w *where, i int, p place, n int64) error {
+	first, last := p.row*r.layout.strings[i], (p.row+n)*r.layout.strings[i]
+	if r.layout.free[i] > 0 {
+		first, last = w.starts[i][p.row], w.starts[i][p.row+n]
+	}
+	if first == last {
+		return nil
+	}
+	ends := w.ends[i]
+	begin := int64(0)
+	if first > 0 {
+		begin = ends[first-1]
+	}
+	base := int64(len(to.Data))
+	need := base + ends[last-1] - begin
+	if int64(cap(to.Data)) < need {
+		to.Data = append(make([]byte, 0, max(need, 2*base)), to.Data...)
+	}
+	to.Data = to.Data[:need]
+	if err := r.copyRange(p, r.layout.values[i], begin, to.Data[base:]); err != nil {
+		return err
+	}
+	at := begin
+	for _, end := range ends[first:last] {
+		to.Starts = append(to.Starts, base+at-begin)
+		to.Ends = append(to.Ends, base+end-begin)
+		at = end
+	}
+	return nil
+}

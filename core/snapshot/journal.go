@@ -1,0 +1,161 @@
+package snapshot
+
+import (
+	"bytes"
+	"encoding/json"
+	"path"
+	"slices"
+	"strings"
+
+	"infeed/core/dataset"
+	"infeed/core/errs"
+	"infeed/core/spec"
+	"infeed/core/vfs"
+)
+
+const (
+	journalFormat = "infeed.journal"
+	journalPrefix = "journal-"
+)
+
+// journal is what a writer has committed so far.
+type journal struct {
+	head   journalHead
+	writer string
+	chunks []journalLine
+	count  int64 // of elements
+}
+
+type journalHead struct {
+	Format      string          `json:"format"`
+	Version     int             `json:"version"`
+	Compression string          `json:"compression"`
+	Spec        *spec.Element   `json:"spec"`
+	About       json.RawMessage `json:"about"`
+	Seeds       []uint64        `json:"seeds"`
+}
+
+type journalLine struct {
+	ChunkInfo
+	Token *dataset.Token `json:"token"`
+}
+
+// parseJournal reads the lines that are whole; nil where not even the first one is of
+// a journal.
+func parseJournal(text []byte) *journal {
+	j := &journal{}
+	for first := true; ; first = false {
+		n := bytes.IndexByte(text, '\n') + 1
+		if n == 0 {
+			break
+		}
+		line := text[:n]
+		text = text[n:]
+		if first {
+			if unseal(line, &j.head) != nil || j.head.Format != journalFormat || j.head.Version != version || j.head.Spec == nil {
+				return nil
+			}
+			continue
+		}
+		var l journalLine
+		if unseal(line, &l) != nil || l.check() != nil || j.count+l.Elements > dataset.MaxPosition {
+			break
+		}
+		j.chunks = append(j.chunks, l)
+		j.count += l.Elements
+	}
+	if j.head.Spec == nil {
+		return nil
+	}
+	return j
+}
+
+// bestJournal returns the journal in a folder that has most elements of a kind; nil:
+// there is none.
+func bestJournal(fs vfs.FS, folder string, l *layout) (*journal, error) {
+	names, err := fs.List(folder)
+	if err != nil {
+		if errs.KindOf(err) == errs.NotFound {
+			return nil, nil
+		}
+		return nil, err
+	}
+	var best *journal
+	for _, name := range names {
+		writer, is := strings.CutPrefix(name, journalPrefix)
+		if !is || strings.HasSuffix(name, ".tmp") {
+			continue
+		}
+		text, err := readFile(fs, path.Join(folder, name))
+		if err != nil {
+			if errs.KindOf(err) == errs.NotFound { // its writer has just committed
+				continue
+			}
+			return nil, err
+		}
+		j := parseJournal(text)
+		if j == nil || !j.head.Spec.Equal(l.spec) {
+			continue
+		}
+		if j.writer = writer; best == nil || j.count > best.count {
+			best = j
+		}
+	}
+	return best, nil
+}
+
+// infos returns the chunks without tokens.
+func (j *journal) infos() []ChunkInfo {
+	out := make([]ChunkInfo, len(j.chunks))
+	for i, c := range j.chunks {
+		out[i] = c.ChunkInfo
+	}
+	return out
+}
+
+// token returns where the dataset above goes on.
+func (j *journal) token() *dataset.Token {
+	if len(j.chunks) == 0 {
+		return nil
+	}
+	return j.chunks[len(j.chunks)-1].Token
+}
+
+// begin makes the file of a new journal with the lines that there are already, and
+// returns it for more.
+func (j *journal) begin(fs vfs.FS, folder, writer string) (vfs.File, error) {
+	text, err := seal(j.head)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range j.chunks {
+		line, err := seal(c)
+		if err != nil {
+			return nil, err
+		}
+		text = append(text, line...)
+	}
+	at := path.Join(folder, journalPrefix+writer)
+	f, err := fs.Create(at + ".tmp")
+	if err != nil {
+		return nil, err
+	}
+	_, err = f.Write(text)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err == nil {
+		err = fs.Rename(at+".tmp", at)
+	}
+	if err == nil {
+		err = fs.SyncFolder(folder)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// sameSeeds tells whether a journal is of the order that seeds make.
+func (j *journal) sameSeeds(seeds []uint64) bool { return slices.Equal(j.head.Seeds, seeds) }

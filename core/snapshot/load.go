@@ -1,0 +1,87 @@
+package snapshot
+
+import (
+	"path"
+	"sync"
+
+	"infeed/core/dataset"
+	"infeed/core/errs"
+	"infeed/core/rng"
+	"infeed/core/spec"
+	"infeed/core/vfs"
+)
+
+// loaded is the dataset of a snapshot that is there.
+type loaded struct {
+	*Reader
+	elements int64
+	mu       sync.Mutex
+	users    int // scopes in which it is open
+}
+
+// Load returns the elements of the snapshot in a folder: of what Save wrote there, or
+// of the only snapshot that Keep wrote below it.
+func Load(fs vfs.FS, folder string) (dataset.Indexed, error) {
+	at, err := Find(fs, folder)
+	if err != nil {
+		return nil, err
+	}
+	r, m, err := NewReader(fs, at)
+	if err != nil {
+		return nil, err
+	}
+	return &loaded{Reader: r, elements: m.Elements}, nil
+}
+
+// Find returns the folder of the snapshot at a path: it itself, or the only one in it.
+func Find(fs vfs.FS, folder string) (string, error) {
+	if _, err := fs.Stat(path.Join(folder, manifestName)); err == nil {
+		return folder, nil
+	}
+	names, err := fs.List(folder)
+	if err != nil {
+		return "", err
+	}
+	var found []string
+	begun := false
+	for _, name := range names {
+		if _, err := fs.Stat(path.Join(folder, name, manifestName)); err == nil {
+			found = append(found, path.Join(folder, name))
+		}
+		_, err := fs.Stat(path.Join(folder, name, chunkFolder))
+		begun = begun || name == chunkFolder || err == nil
+	}
+	switch {
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) > 1:
+		return "", errs.New(errs.InvalidArgument, "load", "%q has %d snapshots; give the path of one, such as %q", folder, len(found), found[0])
+	case begun:
+		return "", lost(folder, 0, "the snapshot in it was not finished; write it again")
+	}
+	return "", errs.New(errs.NotFound, "load", "%q holds no snapshot: it has no %s", folder, manifestName)
+}
+
+func (l *loaded) Spec() *spec.Element { return l.layout.spec }
+func (l *loaded) Cardinality() int64  { return l.elements }
+
+func (l *loaded) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) (dataset.Iterator, error) {
+	return dataset.Walk(l, s, pass, from)
+}
+
+// Open implements dataset.Indexed. Files stay open as long as a scope needs them.
+func (l *loaded) Open(s *dataset.Scope, _ rng.Key) (dataset.RandomAccess, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.users++; l.users == 1 {
+		l.files.reopen()
+	}
+	s.Defer(func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.users--; l.users == 0 {
+			l.Close()
+		}
+	})
+	return l.Reader, nil
+}

@@ -1,0 +1,242 @@
+package snapshot
+
+import (
+	"path"
+	"sort"
+	"sync"
+
+	"infeed/core/errs"
+	"infeed/core/vfs"
+)
+
+// Reader gives the elements of chunks by number. Any number of goroutines may use it.
+type Reader struct {
+	layout *layout
+	infos  []ChunkInfo
+	ends   []int64 // number after the last element of each chunk
+	files  files
+	cache  cache
+	chunks []chunk
+}
+
+// chunk is a chunk whose footer is read when it is needed first.
+type chunk struct {
+	mu     sync.Mutex
+	blocks []stored
+}
+
+// newReader returns the elements of the chunks in a folder.
+func newReader(fs vfs.FS, folder string, l *layout, infos []ChunkInfo) *Reader {
+	r := &Reader{layout: l, infos: infos, chunks: make([]chunk, len(infos)), files: files{fs: fs}}
+	n := int64(0)
+	for _, c := range infos {
+		n += c.Elements
+		r.ends = append(r.ends, n)
+		r.files.paths = append(r.files.paths, path.Join(folder, chunkFolder, c.File))
+	}
+	return r
+}
+
+// NewReader returns the elements of the snapshot in a folder.
+func NewReader(fs vfs.FS, folder string) (*Reader, *Manifest, error) {
+	m, err := ReadManifest(fs, folder)
+	if err != nil {
+		return nil, nil, err
+	}
+	return newReader(fs, folder, newLayout(m.Spec), m.Chunks), m, nil
+}
+
+// Len returns how many elements there are.
+func (r *Reader) Len() int64 {
+	if len(r.ends) == 0 {
+		return 0
+	}
+	return r.ends[len(r.ends)-1]
+}
+
+// Close closes the files that are open.
+func (r *Reader) Close() { r.files.close() }
+
+// load returns the blocks of a chunk.
+func (r *Reader) load(i int) ([]stored, error) {
+	c := &r.chunks[i]
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.blocks != nil {
+		return c.blocks, nil
+	}
+	err := r.files.with(i, func(f vfs.File) (err error) {
+		c.blocks, err = readChunk(f, r.files.paths[i], r.layout, r.infos[i])
+		return err
+	})
+	return c.blocks, err
+}
+
+// place is where an element is.
+type place struct {
+	chunk, block int
+	at           *stored
+	row          int64
+}
+
+// same tells whether both are in one block.
+func (p place) same(o place) bool { return p.at == o.at }
+
+// find returns where an element is. near is a place looked up before, or zero.
+func (r *Reader) find(number int64, near place) (place, error) {
+	if near.at != nil {
+		first := near.at.first + r.ends[near.chunk] - r.infos[near.chunk].Elements
+		if row := number - first; row >= 0 && row < near.at.rows {
+			near.row = row
+			return near, nil
+		}
+	}
+	if number < 0 || number >= r.Len() {
+		return place{}, errs.New(errs.InvalidArgument, "snapshot", "there is no element %d in a snapshot of %d", number, r.Len())
+	}
+	p := place{chunk: sort.Search(len(r.ends), func(i int) bool { return r.ends[i] > number })}
+	blocks, err := r.load(p.chunk)
+	if err != nil {
+		return p, err
+	}
+	p.row = number - (r.ends[p.chunk] - r.infos[p.chunk].Elements)
+	p.block = sort.Search(len(blocks), func(i int) bool { return blocks[i].first > p.row }) - 1
+	p.at = &blocks[p.block]
+	p.row -= p.at.first
+	return p, nil
+}
+
+// copyRange copies bytes of a piece, from a place on, to dst.
+func (r *Reader) copyRange(p place, part int, from int64, dst []byte) error {
+	if len(dst) == 0 {
+		return nil
+	}
+	piece := &p.at.pieces[part]
+	if from < 0 || from > piece.raw-int64(len(dst)) {
+		return lost(r.files.paths[p.chunk], piece.at, "an element lies outside of its piece")
+	}
+	if piece.codec == None {
+		return r.files.with(p.chunk, func(f vfs.File) error {
+			return piece.read(f, r.files.paths[p.chunk], from, dst)
+		})
+	}
+	key := cacheKey{p.chunk, p.block, part}
+	if from == 0 && int64(len(dst)) == piece.raw && r.cache.peek(key) == nil {
+		return r.unpack(p, part, dst)
+	}
+	raw, err := r.whole(p, part)
+	if err != nil {
+		return err
+	}
+	copy(dst, raw[from:])
+	return nil
+}
+
+// whole returns all of a piece, which stays as it is.
+func (r *Reader) whole(p place, part int) ([]byte, error) {
+	v, err := r.cache.get(cacheKey{p.chunk, p.block, part}, func() (any, int64, error) {
+		raw, err := r.raw(p, part)
+		return raw, int64(len(raw)), err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return v.([]byte), nil
+}
+
+// raw reads all of a piece.
+func (r *Reader) raw(p place, part int) ([]byte, error) {
+	piece := &p.at.pieces[part]
+	raw := make([]byte, piece.raw)
+	if piece.codec != None {
+		return raw, r.unpack(p, part, raw)
+	}
+	return raw, r.files.with(p.chunk, func(f vfs.File) error {
+		return piece.read(f, r.files.paths[p.chunk], 0, raw)
+	})
+}
+
+// unpack reads and decompresses a piece.
+func (r *Reader) unpack(p place, part int, dst []byte) error {
+	piece := &p.at.pieces[part]
+	at := r.files.paths[p.chunk]
+	data := borrow(int(piece.bytes()))
+	defer giveBack(data)
+	err := r.files.with(p.chunk, func(f vfs.File) error { return readFull(f, at, *data, piece.at) })
+	if err != nil {
+		return err
+	}
+	if checksum(*data) != piece.sums[0] {
+		return lost(at, piece.at, "a piece of %d bytes is damaged", piece.stored)
+	}
+	if err := unpack(piece.codec, (*data)[:piece.stored], dst, int(piece.width)); err != nil {
+		return lost(at, piece.at, "a piece cannot be decompressed: %v", err)
+	}
+	return nil
+}
+
+// read copies bytes of an uncompressed piece. Pages are checked when they are read
+// first, for which all of a page is read.
+func (p *piece) read(f vfs.File, path string, from int64, dst []byte) error {
+	for len(dst) > 0 {
+		page := from / pageBytes
+		end := min((page+1)*pageBytes, p.raw)
+		if !p.checked(page) && (from > page*pageBytes || end > from+int64(len(dst))) {
+			n, err := p.edge(f, path, page, from, dst)
+			if err != nil {
+				return err
+			}
+			from, dst = from+n, dst[n:]
+			continue
+		}
+		// All pages from here on that are checked, or lie in dst to their end.
+		to, last := from+int64(len(dst)), page
+		for last+1 < p.pages() && (last+1)*pageBytes < to && (p.checked(last+1) || min((last+2)*pageBytes, p.raw) <= to) {
+			last++
+		}
+		n := min((last+1)*pageBytes, to) - from
+		if err := readFull(f, path, dst[:n], p.at+from); err != nil {
+			return err
+		}
+		for i := page; i <= last; i++ {
+			if p.checked(i) {
+				continue
+			}
+			if err := p.check(path, i, dst[i*pageBytes-from:min((i+1)*pageBytes, p.raw)-from]); err != nil {
+				return err
+			}
+		}
+		from, dst = from+n, dst[n:]
+	}
+	return nil
+}
+
+// edge copies what dst wants of a page that was not checked yet and is not wanted as
+// a whole.
+func (p *piece) edge(f vfs.File, path string, page, from int64, dst []byte) (int64, error) {
+	first := page * pageBytes
+	scratch := borrow(int(min(pageBytes, p.raw-first)))
+	defer giveBack(scratch)
+	if err := readFull(f, path, *scratch, p.at+first); err != nil {
+		return 0, err
+	}
+	if err := p.check(path, page, *scratch); err != nil {
+		return 0, err
+	}
+	return int64(copy(dst, (*scratch)[from-first:])), nil
+}
+
+func (p *piece) checked(page int64) bool { return p.seen[page/64].Load()>>(page%64)&1 != 0 }
+
+// check compares the checksum of a page. The zeros behind the last one are not read.
+func (p *piece) check(path string, page int64, data []byte) error {
+	sum := checksum(data)
+	if page == p.pages()-1 {
+		sum = extend(sum, zeros[:p.bytes()-p.stored])
+	}
+	if sum != p.sums[page] {
+		return lost(path, p.at+page*pageBytes, "%d bytes are damaged", len(data))
+	}
+	p.seen[page/64].Or(1 << (page % 64))
+	return nil
+}

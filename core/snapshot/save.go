@@ -1,0 +1,122 @@
+package snapshot
+
+import (
+	"errors"
+	"io"
+
+	"infeed/core/block"
+	"infeed/core/dataset"
+	"infeed/core/errs"
+	"infeed/core/rng"
+	"infeed/core/spec"
+)
+
+// saved is the dataset whose making writes another.
+type saved struct {
+	in     dataset.Definition
+	folder string
+	o      Options
+}
+
+// Save returns a dataset of one element, the number of elements of its input. To make
+// it, the input is walked through and written in a folder, where it takes the place of
+// what was saved there before.
+func Save(in dataset.Definition, folder string, o Options) (dataset.Definition, error) {
+	if in.Cardinality() == dataset.Infinite {
+		return nil, errs.New(errs.InvalidArgument, "save", "the dataset is infinite; take(n) is a part that can be saved")
+	}
+	o.Replace = true
+	return &saved{in, folder, o}, nil
+}
+
+var countSpec = &spec.Element{Components: []spec.Component{{DType: spec.DType{Kind: 'i', Size: 8}}}}
+
+func (*saved) Spec() *spec.Element { return countSpec }
+func (*saved) Cardinality() int64  { return 1 }
+
+func (v *saved) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) (dataset.Iterator, error) {
+	at, err := from.Numbers("save", 1)
+	if err != nil {
+		return nil, err
+	}
+	if at[0] > 1 {
+		return nil, errs.New(errs.StateMismatch, "save", "its state is before element %d of 1", at[0])
+	}
+	return &saving{saved: v, scope: s, pass: pass, done: at[0]}, nil
+}
+
+type saving struct {
+	*saved
+	scope *dataset.Scope
+	pass  rng.Key
+	done  int64
+}
+
+func (it *saving) Token() *dataset.Token { return dataset.At(it.done) }
+
+func (it *saving) Next(_ int64, dst dataset.Sink) (int64, error) {
+	if it.done > 0 {
+		return 0, io.EOF
+	}
+	it.done = 1
+	n, err := it.write()
+	if err != nil {
+		return 0, err
+	}
+	out, err := dst.Block(countSpec, 1)
+	if err != nil {
+		return 0, err
+	}
+	le.PutUint64(out.Columns[0].Data, uint64(n))
+	return 1, nil
+}
+
+// atOnce is how many elements are asked for at a time, at most.
+const atOnce = 1024
+
+func (it *saving) write() (n int64, err error) {
+	scope := it.scope.Child()
+	defer scope.Close()
+	in, err := it.in.Iterate(scope, it.pass, nil)
+	if err != nil {
+		return 0, err
+	}
+	o := it.o
+	o.Background = scope.Workers > 0
+	w, err := NewWriter(scope.FS, it.folder, it.in.Spec(), o)
+	if err != nil {
+		return 0, err
+	}
+	defer w.Drop()
+	var buffer block.Buffer
+	for limit := int64(1); ; limit = grown(limit, buffer.Bytes()) {
+		buffer.Reset()
+		got, err := in.Next(limit, &buffer)
+		switch {
+		case errors.Is(err, io.EOF):
+			return n, w.Commit()
+		case err != nil:
+			return n, err
+		case got == 0:
+			continue
+		}
+		for _, b := range buffer.Blocks() {
+			if err := w.Add(b); err != nil {
+				return n, err
+			}
+		}
+		w.Mark(nil)
+		n += got
+	}
+}
+
+// grown returns how many elements to ask for when limit had so many bytes.
+func grown(limit, bytes int64) int64 {
+	switch {
+	case bytes > 2*blockBytes && limit > 1:
+		return limit / 2
+	case bytes < blockBytes && limit < atOnce:
+		return 2 * limit
+	}
+	return limit
+}
