@@ -1,10 +1,12 @@
 """Scenarios: what runs leave behind and how long they take."""
 
 import gc
+import importlib
 import os
 import signal
 import threading
 import time
+import types
 
 import keras
 import numpy as np
@@ -137,12 +139,25 @@ def interrupt(workers=2, processes=False, after=1.0):
 
 
 def stuck(workers, processes, timeout):
-    """A fit that comes to a batch which takes half a minute."""
+    """A fit that comes to a batch which takes half a minute. The time of waits runs from there on."""
+    walk = importlib.import_module("infeed._walk")
+    begun = []
+
+    def monotonic():
+        return time.monotonic() - begun[0] if begun else 0.0
+
+    class Begin(keras.callbacks.Callback):
+        def on_train_batch_end(self, batch, logs=None):
+            if batch == 2:
+                begun.append(time.monotonic())
+
     let_go.clear()
+    walk.time = types.SimpleNamespace(monotonic=monotonic)
     try:
         net().fit(make("Stuck", length=8, workers=workers, use_multiprocessing=processes, timeout=timeout),
-                  verbose=0, shuffle=False)
+                  verbose=0, shuffle=False, callbacks=[Begin()])
     finally:
+        walk.time = time
         let_go.set()
 
 

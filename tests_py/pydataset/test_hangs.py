@@ -3,11 +3,12 @@
 import signal
 import threading
 import time
+import types
 
 import infeed
 import numpy as np
 import pytest
-from infeed import _walk
+from infeed import _native, _walk
 from samples import Gate, Items, Made, firsts, slow_at, stuck_at
 
 LIMIT = 20
@@ -20,20 +21,33 @@ def gate():
     g.open()
 
 
-def started(make, **options):
-    """A dataset whose workers are there; they have made no batch from the sixth on."""
-    ds = Made(make, max_queue_size=1, **options)
-    next(iter(ds))
-    return ds
+class Clock:
+    """The time by which waits are measured: it stands still until it is started, however busy the machine is."""
+
+    def __init__(self):
+        self.now, self.began = 0.0, None
+
+    def start(self):
+        self.began = time.monotonic()
+
+    def monotonic(self):
+        return self.now if self.began is None else self.now + time.monotonic() - self.began
 
 
-def test_timeout(parallel, gate):
+@pytest.fixture
+def clock(monkeypatch):
+    found = Clock()
+    monkeypatch.setattr(_walk, "time", types.SimpleNamespace(monotonic=found.monotonic))
+    return found
+
+
+def test_timeout(parallel, gate, clock):
     """The error has the index and the stack of the worker that is stuck."""
-    with started(stuck_at(6, gate), **parallel) as ds:
-        ds.timeout = 0.5
+    with Made(stuck_at(6, gate), max_queue_size=1, timeout=0.5, **parallel) as ds:
         it = iter(ds)
         assert firsts(next(it) for _ in range(6)) == list(range(6))
         start = time.monotonic()
+        clock.start()
         with pytest.raises(infeed.TimeoutError) as info:
             next(it)
         assert time.monotonic() - start < 5
@@ -45,25 +59,29 @@ def test_timeout(parallel, gate):
     assert ("process" in text) == bool(parallel.get("use_multiprocessing"))
 
 
-def test_after_a_timeout_the_batch_still_comes(gate):
+def test_after_a_timeout_the_batch_still_comes(gate, clock):
     """It was not delivered, so it is not lost, and the state does not count it."""
     with Made(stuck_at(3, gate), timeout=0.3, workers=2) as ds:
         it = iter(ds)
         for _ in range(3):
             next(it)
+        clock.start()
         with pytest.raises(infeed.TimeoutError):
             next(it)
         assert it.state_dict()["position"] == 3
+        clock.began = None
         gate.open()
-        ds.timeout = None
         assert firsts(it) == [3, 4, 5, 6, 7]
 
 
-def test_timeout_counts_from_the_wait(parallel):
-    """Batches that are ready, or each quick enough, are not late, however long the pass is."""
-    with started(lambda ds, i: time.sleep(0.1) or np.array([i]), length=12, **parallel) as ds:
-        ds.timeout = 0.8
-        assert firsts(ds) == list(range(12))
+def test_timeout_counts_from_the_wait(parallel, clock):
+    """Batches that are each quick enough are not late, however long the pass is."""
+    wait = 2.5 * _native.SLICE_MS / 1000  # until the clock was looked at
+
+    with Made(lambda ds, i: time.sleep(wait) or np.array([i]), 6, max_queue_size=0, timeout=0.8, **parallel) as ds:
+        for i, batch in enumerate(ds):
+            assert batch[0] == i
+            clock.now += 0.7
 
 
 def test_timeout_while_workers_start(parallel, gate):
@@ -74,12 +92,17 @@ def test_timeout_while_workers_start(parallel, gate):
         gate.open()
 
 
-def test_a_warning_where_there_is_no_timeout(parallel, monkeypatch):
+def test_a_warning_where_there_is_no_timeout(parallel, monkeypatch, clock):
     """After a minute, here half a second; once, with the stack; then the batch."""
-    with started(slow_at(6, 1.5), **parallel) as ds:
+    with Made(slow_at(6, 1.5), max_queue_size=1, **parallel) as ds:
         monkeypatch.setattr(_walk, "WARN_AFTER", 0.5)
+        it = iter(ds)
+        assert firsts(next(it) for _ in range(6)) == list(range(6))
+        clock.start()
         with pytest.warns(RuntimeWarning, match="timeout=seconds") as caught:
-            assert firsts(ds) == list(range(8))
+            assert firsts(next(it) for _ in range(1)) == [6]
+        clock.began = None
+        assert firsts(it) == [7]
     assert len(caught) == 1 and "batch 6" in str(caught[0].message) and "wait_for_the_sensor" in str(caught[0].message)
 
 
