@@ -5,6 +5,7 @@ It is a zip file without compression, so that other tools read it: `state.json`,
 histories are nested Python values with arrays in them; `pack` puts their arrays aside.
 """
 
+import errno
 import io
 import json
 import struct
@@ -14,7 +15,7 @@ import zlib
 import numpy as np
 
 from infeed import _checkpoint, _durable
-from infeed._errors import InvalidArgumentError
+from infeed._errors import InvalidArgumentError, StateMismatchError
 
 DOCUMENT = "state.json"
 KIND = "backup"
@@ -35,8 +36,13 @@ def write(path, document, arrays):
 
 def read(path, arrays=True):
     """(document, arrays) of an archive, checked; without the arrays, where only the document is wanted."""
+    with open(path, "rb") as file:
+        return _checked(path, file, arrays)
+
+
+def _checked(path, file, arrays):
     try:
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(file) as archive:
             document = json.loads(archive.read(DOCUMENT).decode())
             if not isinstance(document, dict) or document.get("infeed") != KIND:
                 raise _checkpoint.lost(path, f"{path} is no backup of infeed's")
@@ -44,8 +50,8 @@ def read(path, arrays=True):
             names = [f"{n:05}.npy" for n in range(document["arrays"] if arrays else 0)]
             return document, [np.lib.format.read_array(io.BytesIO(archive.read(n)), allow_pickle=False) for n in names]
     except (zipfile.BadZipFile, zlib.error, struct.error, KeyError, TypeError, ValueError, EOFError, OverflowError,
-            NotImplementedError, RuntimeError) as e:
-        if isinstance(e, _checkpoint.StateMismatchError):
+            NotImplementedError, RuntimeError, OSError) as e:  # what zipfile and NumPy make of damage
+        if isinstance(e, StateMismatchError) or isinstance(e, OSError) and e.errno != errno.EINVAL:  # a place before the file
             raise
         raise _checkpoint.lost(path, f"{path} is cut off or damaged ({e})") from None
 

@@ -13,7 +13,8 @@ SOAK = bool(os.environ.get("INFEED_SOAK"))
 # name: (after how many steps it is broken off, whether TensorFlow is tried by default, options of the training)
 CASES = {
     "plain": ([1, 6, 9, 18], True, {}),
-    "each batch": ([5, 12], False, {"backup": {"save_freq": 1}}),
+    # 1 batch, the middle, the end of an epoch, into the next; broken off before any batch: see below.
+    "each batch": ([1, 3, 6, 7], True, {"backup": {"save_freq": 1}}),
     "each epoch": ([5, 7], False, {"backup": {}}),
     "backups once in two epochs": ([13], False, {"backup": {"save_freq": 8, "double_checkpoint": True}}),
     "seconds": ([5], False, {"backup": {"save_freq": False, "save_secs": 1e-6}}),

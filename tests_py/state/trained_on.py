@@ -58,8 +58,18 @@ class Shuffling(Data):
         self.order, self.begun, self.shift = state["order"].copy(), state["begun"], state["shift"]
 
 
-class Forgetful(Shuffling):
-    state_dict = load_state_dict = property()
+class Forgetful(Data):
+    """Its hook changes it, and nothing tells what to."""
+
+    def __init__(self, *args, **options):
+        super().__init__(*args, **options)
+        self.order = np.arange(self.length)
+
+    def on_epoch_end(self):
+        np.random.shuffle(self.order)
+
+    def __getitem__(self, index):
+        return super().__getitem__(int(self.order[index]))
 
 
 def pipeline(kind="shuffled", batches=6, **_):
@@ -79,4 +89,4 @@ def pipeline(kind="shuffled", batches=6, **_):
 def make(dataset="Data", steps=None, **options):
     if dataset == "Dataset":
         return pipeline(**options).to_keras(steps=steps)
-    return {c.__name__: c for c in (Data, Endless, Shuffling)}[dataset](**options)
+    return {c.__name__: c for c in (Data, Endless, Shuffling, Forgetful)}[dataset](**options)

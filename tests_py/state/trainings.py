@@ -41,14 +41,14 @@ class Net(keras.Model):
 RANDOM = (keras.layers.BatchNormalization, keras.layers.Dropout)
 
 
-def net(optimizer="adam", spe=1, built=True, named=False, **options):
+def net(optimizer="adam", spe=1, built=True, named=False, units=8, more=False, **options):
     """A model that draws random numbers while it is trained, and keeps statistics."""
     if optimizer == "schedule":
         optimizer = keras.optimizers.SGD(keras.optimizers.schedules.ExponentialDecay(0.1, 3, 0.9), momentum=0.9)
     elif optimizer == "ema":
         optimizer = keras.optimizers.Adam(1e-2, use_ema=True, ema_overwrite_frequency=5)
-    layers = [keras.layers.Dense(8, activation="relu"), keras.layers.BatchNormalization(), keras.layers.Dropout(0.3),
-              keras.layers.Dense(3)]
+    layers = [keras.layers.Dense(units, activation="relu"), keras.layers.BatchNormalization(), keras.layers.Dropout(0.3),
+              *[keras.layers.Dense(3) for _ in range(1 + more)]]
     if named:
         given = keras.Input((4,), name="a")
         x = given
@@ -205,3 +205,162 @@ def compare(every=1, stops=None, ignore=(), **options):
         if differs:
             differences[str(stop)] = differs
     return {"steps": steps, "differences": differences}
+
+
+def changed(stop, before, after):
+    """A training that is broken off, and what comes of going on with other options."""
+    log = {}
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            fit(folder, log, stop_after=stop, **before)
+        except Broken:
+            log.clear()
+        data = {**before.get("data", {}), **after.get("data", {})}
+        kind, text = None, ""
+        try:
+            fit(folder, log, **{**before, **after, "data": data})
+        except infeed.Error as e:
+            kind, text = type(e).__name__, str(e)
+    return {"type": kind, "text": text, "steps": len(log), "warnings": [str(w.message) for w in caught]}
+
+
+def construct(callbacks=(), **options):
+    if callbacks == "CSVLogger":
+        callbacks = [keras.callbacks.CSVLogger("file")]
+    infeed.keras.BackupAndRestore(**{"backup_dir": "somewhere", "callbacks": callbacks, **options})
+
+
+def fit_arrays():
+    with tempfile.TemporaryDirectory() as folder:
+        net().fit(np.zeros((8, 4)), np.zeros(8), verbose=0, callbacks=[infeed.keras.BackupAndRestore(folder)])
+
+
+def fit_two():
+    with tempfile.TemporaryDirectory() as folder:
+        backups = [infeed.keras.BackupAndRestore(os.path.join(folder, n)) for n in "ab"]
+        net().fit(make(), verbose=0, callbacks=backups)
+
+
+def damaged(how, backup, stop=7):
+    """A training that is broken off and whose latest backup is damaged; how it goes on, and what from."""
+    log = {}
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        want = fit(folder, dict())
+        try:
+            fit(folder, log, stop_after=stop, backup=backup)
+        except Broken:
+            log.clear()
+        kept = sorted(os.listdir(os.path.join(folder, "backup")))
+        path = os.path.join(folder, "backup", kept[-1])
+        with open(path, "rb") as f:
+            data = bytearray(f.read())
+        if how == "cut":
+            data = data[:len(data) // 2]
+        elif how == "empty":
+            data = b""
+        elif how == "version":
+            data = data.replace(b'"format": 1', b'"format": 9', 1)
+            data = _with_right_checksum(data)
+        else:
+            data[{"document": data.index(b'"epoch"') + 9, "array": data.index(b"NUMPY") + 140, "end": len(data) - 20}[how]] ^= 4
+        with open(path, "wb") as f:
+            f.write(data)
+        kind, text, same = None, "", None
+        try:
+            same = fit(folder, log, backup=backup) == want
+        except infeed.Error as e:
+            kind, text = type(e).__name__, str(e)
+    return {"type": kind, "text": text, "same": same, "first": next(iter(log), None), "kept": kept,
+            "warnings": [str(w.message) for w in caught]}
+
+
+def _with_right_checksum(data):
+    """The zip file of changed text again, as if it had been written so."""
+    import re
+    import zipfile
+
+    document = re.search(rb'\{\n "infeed".*?\n\}\n', bytes(data), re.S)[0]
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as z:
+        z.writestr("state.json", document)
+    return out.getvalue()
+
+
+def kept(backup, stop=9, **options):
+    """Files of a training that was broken off, and of one that ended."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "backup")
+        try:
+            fit(folder, {}, stop_after=stop, backup=backup, **options)
+        except Broken:
+            pass
+        before = sorted(os.listdir(path)) if os.path.exists(path) else None
+        with open(os.path.join(folder, "mine"), "w"):
+            pass
+        if before is not None:
+            os.replace(os.path.join(folder, "mine"), os.path.join(path, "mine"))
+        fit(folder, {}, backup=backup, **options)
+        return {"broken": before, "ended": sorted(os.listdir(path)) if os.path.exists(path) else None}
+
+
+def bars(stop=9):
+    """What a progress bar shows: in an unbroken run, and in one that goes on."""
+    out = []
+    _, _ = unbroken(verbose=1, out=out)
+    _, more = broken([stop], verbose=1)
+    return out[0], more["out"][-1]
+
+
+def later_fits():
+    """Where a fit with the same model begins, after one that went on in its third epoch."""
+    with tempfile.TemporaryDirectory() as folder:
+        options = dict(verbose=0, epochs=3)
+        try:
+            fit(folder, {}, stop_after=14, backup={"save_freq": 1}, **options)
+        except Broken:
+            pass
+        model, log = net(), {}
+        own = infeed.keras.BackupAndRestore(os.path.join(folder, "backup"))
+        keras.utils.set_random_seed(7)
+        first = model.fit(make(), callbacks=[own, Watch(log)], **options).epoch
+        second = model.fit(make(), callbacks=[own], **options).epoch
+    return {"first": first, "second": second, "steps": len(log), "initial": model._initial_epoch}
+
+
+def same_object():
+    """A callback object, model and dataset that are used again after an exception, as in a notebook."""
+    keras.utils.set_random_seed(7)
+    with tempfile.TemporaryDirectory() as folder:
+        want_log, log = {}, {}
+        want = fit(folder, want_log)
+        keras.utils.set_random_seed(7)
+        ds, model = make(), net()
+        own = infeed.keras.BackupAndRestore(os.path.join(folder, "backup"), save_freq=1)
+        try:
+            model.fit(ds, epochs=3, verbose=0, callbacks=[own, Watch(log, 8)])
+        except Broken:
+            pass
+        history = model.fit(ds, epochs=3, verbose=0, callbacks=[own, Watch(log)])
+        return {"history": history.history == want["history"], "log": log == want_log,
+                "variables": [digest(v) for v in model.variables] == want["variables"]}
+
+
+def board(stop=9):
+    """Steps that TensorBoard wrote, unbroken and in two parts."""
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    def steps(folder):
+        found = EventAccumulator(os.path.join(folder, "board", "train"))
+        found.Reload()
+        return {tag: [e.step for e in found.Tensors(tag)] for tag in found.Tags()["tensors"] if "loss" in tag}
+
+    with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as two:
+        fit(one, {}, callbacks=["TensorBoard"])
+        try:
+            fit(two, {}, callbacks=["TensorBoard"], backup={"save_freq": 3}, stop_after=stop)
+        except Broken:
+            pass
+        fit(two, {}, callbacks=["TensorBoard"], backup={"save_freq": 3})
+        return steps(one), steps(two)
