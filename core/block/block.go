@@ -11,6 +11,7 @@ package block
 
 import (
 	"math"
+	"slices"
 
 	"infeed/core/errs"
 	"infeed/core/kernel"
@@ -78,6 +79,37 @@ func (t *Text) AppendRange(o *Text, from, to int) {
 		t.Starts = append(t.Starts, o.Starts[i]+shift)
 		t.Ends = append(t.Ends, o.Ends[i]+shift)
 	}
+}
+
+// AppendRows adds the strings of some rows of another, of each strings a row.
+func (t *Text) AppendRows(o *Text, each int, rows []int64) {
+	t.Starts, t.Ends = slices.Grow(t.Starts, each*len(rows)), slices.Grow(t.Ends, each*len(rows))
+	if each != 1 {
+		for _, r := range rows {
+			t.AppendRange(o, int(r)*each, int(r+1)*each)
+		}
+		return
+	}
+	at := len(t.Starts)
+	t.Starts, t.Ends = t.Starts[:at+len(rows)], t.Ends[:at+len(rows)]
+	starts, ends, data := t.Starts[at:], t.Ends[at:], t.Data
+	for i, r := range rows {
+		starts[i] = int64(len(data))
+		data = append(data, o.Data[o.Starts[r]:o.Ends[r]]...)
+		ends[i] = int64(len(data))
+	}
+	t.Data = data
+}
+
+// Run tells whether the strings lie one after the other, each where the one before it
+// ends.
+func (t *Text) Run() bool {
+	for i := 1; i < len(t.Starts); i++ {
+		if t.Starts[i] != t.Ends[i-1] {
+			return false
+		}
+	}
+	return true
 }
 
 // Reset leaves no string and keeps the memory.
@@ -167,10 +199,7 @@ func (b Block) Gather(at int64, src Block, index []int64) error {
 	for i, c := range b.Columns {
 		s := src.Columns[i]
 		if c.Text != nil {
-			n := s.Text.each(src.Rows)
-			for _, r := range index {
-				c.Text.AppendRange(s.Text, int(r*n), int((r+1)*n))
-			}
+			c.Text.AppendRows(s.Text, int(s.Text.each(src.Rows)), index)
 		} else if err := kernel.Gather(c.Data[at*c.RowBytes:], s.Data, int(c.RowBytes), index); err != nil {
 			return err
 		}

@@ -83,6 +83,18 @@ func TestTextIsAppended(t *testing.T) {
 	}
 }
 
+func TestRowsOfTextAreAppended(t *testing.T) {
+	o := texts("a", "", "bcd", "e")
+	for each, want := range map[int][]string{1: {"x", "bcd", "a", "bcd", ""}, 2: {"x", "bcd", "e", "a", ""}} {
+		got := texts("x")
+		got.AppendRows(o, each, map[int][]int64{1: {2, 0, 2, 1}, 2: {1, 0}}[each])
+		require.Equal(t, want, read(got), "%d", each)
+	}
+	require.True(t, o.Run())
+	o.Ends[1]++
+	require.False(t, o.Run())
+}
+
 func TestBufferUsesItsMemoryAgain(t *testing.T) {
 	e := &spec.Element{Structure: spec.Structure{Kind: spec.Tuple, Items: make([]spec.Structure, 2)},
 		Components: []spec.Component{{DType: spec.DType{Kind: 'i', Size: 8}}, {DType: spec.Text, Shape: []int64{2}}}}

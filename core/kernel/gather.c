@@ -44,3 +44,20 @@ void kernel_gather(void *dst, const void *src, int64_t row, const int64_t *index
   default: gather_rows(dst, from, row, index, count);
   }
 }
+
+void kernel_scatter(void *dst, const void *src, int64_t row, const int64_t *index, int64_t count) {
+  unsigned char *to = dst;
+  const unsigned char *from = src;
+  int64_t lines = (row + LINE - 1) / LINE, ahead = AHEAD_BYTES / row;
+  if (lines > MOST_LINES) lines = MOST_LINES;
+  if (ahead > MOST_AHEAD) ahead = MOST_AHEAD;
+  if (ahead < 1) ahead = 1;
+  for (int64_t i = 0; i < count; i++) {
+    if (i + ahead < count) {
+      const unsigned char *next = to + index[i + ahead] * row;
+      for (int64_t line = 0; line < lines; line++) __builtin_prefetch(next + line * LINE, 1);
+    }
+    if (row == 8) memcpy(to + index[i] * 8, from + i * 8, 8);
+    else memcpy(to + index[i] * row, from + i * row, (size_t)row);
+  }
+}

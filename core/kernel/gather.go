@@ -28,3 +28,26 @@ func gatherGo(dst, src []byte, row int, index []int64) {
 		copy(dst[i*row:(i+1)*row], src[int(r)*row:])
 	}
 }
+
+// Scatter copies rows of src, each of row bytes, to places in dst: row i becomes row
+// index[i] of dst. Rows and places must be there, or it panics.
+func Scatter(dst, src []byte, row int, index []int64) {
+	if row == 0 || len(index) == 0 {
+		return
+	}
+	_ = src[row*len(index)-1]
+	rows := uint64(len(dst) / row)
+	for _, i := range index {
+		if uint64(i) >= rows {
+			panic(errs.New(errs.Internal, "scatter", "row %d of %d", i, rows))
+		}
+	}
+	scatter(dst, src, row, index)
+}
+
+// scatterGo is the Go twin of scatter.
+func scatterGo(dst, src []byte, row int, index []int64) {
+	for i, r := range index {
+		copy(dst[int(r)*row:], src[i*row:(i+1)*row])
+	}
+}

@@ -7,4 +7,7 @@
  * caller has checked that all of them are there and fit. */
 void kernel_gather(void *dst, const void *src, int64_t row, const int64_t *index, int64_t count);
 
+/* The same the other way: row i of src becomes row index[i] of dst. */
+void kernel_scatter(void *dst, const void *src, int64_t row, const int64_t *index, int64_t count);
+
 #endif

@@ -6,3 +6,5 @@ package kernel
 func Native() []string { return []string{} }
 
 func gather(dst, src []byte, row int, index []int64) { gatherGo(dst, src, row, index) }
+
+func scatter(dst, src []byte, row int, index []int64) { scatterGo(dst, src, row, index) }

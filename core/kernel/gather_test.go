@@ -35,6 +35,25 @@ func TestGatherTwinsAgree(t *testing.T) {
 	}
 }
 
+func TestScatterTwinsAgree(t *testing.T) {
+	for _, row := range []int{1, 3, 8, 16, 63, 64, 65, 256, 1000, 5000} {
+		for _, count := range []int{0, 1, 2, 31, 32, 33, 50} {
+			const rows = 50
+			src, index := randomBytes(row*count), make([]int64, 0, rows)
+			for _, i := range rand.Perm(rows)[:count] {
+				index = append(index, int64(i))
+			}
+			want, got := make([]byte, row*rows+row/2), make([]byte, row*rows+row/2)
+			scatterGo(want, src, row, index)
+			Scatter(got, src, row, index)
+			require.Equal(t, want, got, "row=%d count=%d", row, count)
+		}
+	}
+	for name, index := range map[string][]int64{"negative": {0, -1}, "past the end": {0, 5}, "more than there are": {0, 1, 2}} {
+		require.Panics(t, func() { Scatter(make([]byte, 40), make([]byte, 16), 8, index) }, name)
+	}
+}
+
 func TestGatherStaysInside(t *testing.T) {
 	src, dst := make([]byte, 40), make([]byte, 16)
 	for name, index := range map[string][]int64{"negative": {0, -1}, "past the end": {0, 5}, "huge": {1 << 62}} {

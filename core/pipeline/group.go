@@ -157,11 +157,18 @@ func (g *groups) complete(m *made) (arena.Entry, error) {
 func writeText(memory []byte, at int64, t *block.Text) int64 {
 	offsets := memory[at:]
 	bytes := memory[at+8*int64(t.Len()+1):]
-	n := int64(0)
+	n, run := int64(0), t.Run()
 	binary.LittleEndian.PutUint64(offsets, 0)
 	for i, from := range t.Starts {
-		n += int64(copy(bytes[n:], t.Data[from:t.Ends[i]]))
+		if run {
+			n += t.Ends[i] - from
+		} else {
+			n += int64(copy(bytes[n:], t.Data[from:t.Ends[i]]))
+		}
 		binary.LittleEndian.PutUint64(offsets[8*(i+1):], uint64(n))
+	}
+	if run && n > 0 {
+		copy(bytes, t.Data[t.Starts[0]:t.Ends[t.Len()-1]])
 	}
 	return at + 8*int64(t.Len()+1) + n
 }

@@ -1,8 +1,11 @@
 package transform
 
 import (
+	"slices"
+
 	"infeed/core/block"
 	"infeed/core/dataset"
+	"infeed/core/kernel"
 	"infeed/core/spec"
 )
 
@@ -155,11 +158,7 @@ func (s *store) put(b block.Block, places []int64) {
 	for i := range s.columns {
 		c := &s.columns[i]
 		if c.text != nil {
-			for r, p := range places {
-				for k := range c.strings {
-					c.text.set(p*c.strings+k, b.Columns[i].Text.At(int(int64(r)*c.strings+k)))
-				}
-			}
+			c.text.put(b.Columns[i].Text, places, c.strings)
 			continue
 		}
 		if need := s.count * c.rowBytes; need > int64(len(c.data)) {
@@ -170,10 +169,7 @@ func (s *store) put(b block.Block, places []int64) {
 			}
 			c.data = c.data[:need]
 		}
-		src, n := b.Columns[i].Data, c.rowBytes
-		for r, p := range places {
-			copy(c.data[p*n:(p+1)*n], src[int64(r)*n:])
-		}
+		kernel.Scatter(c.data, b.Columns[i].Data, int(c.rowBytes), places)
 	}
 }
 
@@ -222,7 +218,7 @@ func (s *store) stored() block.Block {
 	return b
 }
 
-// storedText is strings at places. Those that are set go behind all others; when
+// storedText is strings at places. Those that are put there go behind all others; when
 // more than half of the memory is of strings that are gone, it is packed.
 type storedText struct {
 	block.Text
@@ -235,15 +231,29 @@ func (t *storedText) upTo(n int64) {
 	}
 }
 
-func (t *storedText) set(place int64, s []byte) {
-	t.upTo(place + 1)
-	if len(t.Data)+len(s) > cap(t.Data) && t.live < int64(len(t.Data)/2) {
+// put stores the strings of rows, each strings a row, at places.
+func (t *storedText) put(from *block.Text, places []int64, each int64) {
+	t.upTo((slices.Max(places) + 1) * each)
+	bytes, run := from.Bytes(), from.Run()
+	if int64(len(t.Data))+bytes > int64(cap(t.Data)) && t.live < int64(len(t.Data)/2) {
 		t.pack()
 	}
-	t.Starts[place] = int64(len(t.Data))
-	t.Data = append(t.Data, s...)
-	t.Ends[place] = int64(len(t.Data))
-	t.live += int64(len(s))
+	t.live += bytes
+	shift := int64(len(t.Data))
+	if run && len(from.Starts) > 0 {
+		shift -= from.Starts[0]
+		t.Data = append(t.Data, from.Data[from.Starts[0]:from.Starts[0]+bytes]...)
+	}
+	for r, p := range places {
+		for k := range each {
+			i := int64(r)*each + k
+			if !run {
+				shift = int64(len(t.Data)) - from.Starts[i]
+				t.Data = append(t.Data, from.At(int(i))...)
+			}
+			t.Starts[p*each+k], t.Ends[p*each+k] = from.Starts[i]+shift, from.Ends[i]+shift
+		}
+	}
 }
 
 func (t *storedText) free(first, n int64) {
