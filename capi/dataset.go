@@ -149,6 +149,7 @@ func datasetIterate(c *call) error {
 	c.setOut(3, first)
 	c.setOut(4, base)
 	c.setOut(5, stride)
+	c.setOut(6, it.Cardinality())
 	state, err := it.State(first)
 	if err != nil {
 		return err

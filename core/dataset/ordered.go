@@ -157,7 +157,9 @@ func (o *Ordered) claim(j *Job) bool {
 	if o.mu.ended {
 		return false
 	}
-	j.Limit = o.growth.next()
+	if j.Limit = o.growth.next(); o.scope.Single {
+		j.Limit = 1
+	}
 	j.In.Reset()
 	j.Out.Reset()
 	j.Fails, j.Lost = j.Fails[:0], nil

@@ -16,6 +16,9 @@ type Scope struct {
 	// Workers is how many goroutines a stage may have; 0: none, the caller of Next
 	// does the work.
 	Workers int
+	// Single has stages take one element at a time of their inputs and none before it is
+	// needed, so that where they are says what they used.
+	Single bool
 	// Counters is what datasets count in, for whoever made the scope.
 	Counters any
 	// Failed, if set, is told why when the scope ends before it is closed.
@@ -43,7 +46,7 @@ func NewScope(fs vfs.FS, workers int) *Scope {
 // Child returns a scope that ends with s at the latest.
 func (s *Scope) Child() *Scope {
 	c := NewScope(s.FS, s.Workers)
-	c.Caller, c.Counters, c.parent = s.Caller, s.Counters, s
+	c.Caller, c.Single, c.Counters, c.parent = s.Caller, s.Single, s.Counters, s
 	s.mu.Lock()
 	if s.mu.children == nil {
 		s.mu.children = map[*Scope]bool{}

@@ -130,7 +130,7 @@ func TestSeedsInFunctionsAreInTheState(t *testing.T) {
 	one, other := parse(t, shuffle(5)), parse(t, shuffle(8))
 	s := one.State(0, 0, nil)
 	require.Equal(t, []uint64{6, 5}, s.Seeds)
-	again, err := other.resumed(&s)
+	again, _, err := other.resumed(&s)
 	require.NoError(t, err)
 	require.Equal(t, s.Seeds, again.State(0, 0, nil).Seeds)
 	read := func(d *Dataset) []datasettest.Element { return datasettest.ReadAll(t, d.def, dataset.PassKey(0), 200) }

@@ -17,7 +17,14 @@ type Dataset struct {
 	def      dataset.Definition
 	height   int
 	elements string
-	opened   struct { // for elements by number
+	rest     *Rest // what earlier readers left of it; nil: all
+	facts    facts
+	shared   struct {
+		once sync.Once
+		at   *sharing
+		why  error
+	}
+	opened struct { // for elements by number
 		sync.Mutex
 		scope  *dataset.Scope
 		pass   int64

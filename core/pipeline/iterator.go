@@ -20,6 +20,10 @@ type Options struct {
 	Pass  int64     `json:"pass"`
 	Shard *[2]int64 `json:"shard"` // how many readers, which of them
 	State *State    `json:"state"` // instead of Pass
+	// Combine has the iterator make no elements: when its queue has ended, its State(0)
+	// is the one from which this dataset goes on after all readers that there were,
+	// whose states these are. Functions of Python may be called to find it.
+	Combine []*State `json:"combine"`
 	// Workers is how many goroutines make elements; 0: the consumer itself does.
 	Workers int `json:"workers"`
 	// RAMBudget bounds the memory of groups that wait or are lent, in bytes, as far as
@@ -60,16 +64,19 @@ const End int32 = 3
 
 // Iterate starts an iterator. It must be closed.
 func (d *Dataset) Iterate(o Options) (*Iterator, error) {
+	if len(o.Combine) > 0 {
+		return d.combine(o)
+	}
 	if o.Functions { // the consumer cannot wait for itself
 		o.Workers = max(o.Workers, 1)
 	}
 	it := &Iterator{places: newPlaces(d, o), workers: o.Workers}
 	if o.State != nil {
-		resumed, err := d.resumed(o.State)
+		resumed, state, err := d.resumed(o.State)
 		if err != nil {
 			return nil, err
 		}
-		it.dataset, it.pass = resumed, o.State.Pass
+		it.dataset, it.pass, o.State = resumed, state.Pass, state
 	}
 	if it.pass < 0 || o.Workers < 0 || o.RAMBudget < 0 {
 		return nil, errs.New(errs.InvalidArgument, "iterator", "pass %d, %d workers, %d bytes; none may be negative", it.pass, o.Workers, o.RAMBudget)

@@ -121,6 +121,10 @@ func (p *places) before(position int64) (place, error) {
 	return place{}, errs.New(errs.InvalidArgument, "state_dict", "the state before element %d is no longer known; only those of recent elements are", position)
 }
 
+// Cardinality is that of what all readers of the pass give from its start, or from
+// where their number changed.
+func (p *places) Cardinality() int64 { return p.dataset.Cardinality() }
+
 // State returns the state before the iterator's element of the given number, which is
 // not far from the last that was made.
 func (p *places) State(number int64) (State, error) {

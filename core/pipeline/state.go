@@ -4,7 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 
 	"infeed/core/dataset"
 	"infeed/core/errs"
@@ -27,6 +29,11 @@ type State struct {
 	// the token.
 	Token *dataset.Token `json:"token,omitempty"`
 	Rows  int64          `json:"rows,omitempty"`
+	// Reader is how many readers share the dataset by its own shard, and which of them
+	// it is; Rest what there was when the number of them last changed: Position counts
+	// from there.
+	Reader *[2]int64 `json:"reader,omitempty"`
+	Rest   *Rest     `json:"rest,omitempty"`
 }
 
 const (
@@ -46,10 +53,51 @@ type seeded interface {
 	reseeded(seed uint64) Op
 }
 
-// structure returns the operations of a definition in words, its source first.
+// facts is what all states of a dataset have in common.
+type facts struct {
+	once        sync.Once
+	structure   []string
+	fingerprint string
+	seeds       []uint64
+	reader      *[2]int64
+}
+
+// known returns the facts of a dataset.
+func (d *Dataset) known() *facts {
+	f := &d.facts
+	f.once.Do(func() {
+		f.structure = d.structure()
+		f.fingerprint = fingerprint(f.structure)
+		f.structure = shortened(f.structure)
+		d.root.visit(func(n *Node) {
+			if op, ok := n.Op.(seeded); ok {
+				f.seeds = append(f.seeds, op.seed())
+			} else if op, ok := n.Op.(containing); ok {
+				f.seeds = append(f.seeds, op.seeds()...)
+			}
+		})
+		if s, _ := d.sharing(); s != nil {
+			f.reader = &[2]int64{s.shard.NumShards, s.shard.Index}
+		}
+	})
+	return f
+}
+
+// structure returns the operations of a definition in words, its source first. Which
+// reader it is is left out, where readers share it.
 func (d *Dataset) structure() []string {
 	var out []string
-	d.root.visit(func(n *Node) { out = append(out, n.Op.text()) })
+	var shard Op
+	if s, _ := d.sharing(); s != nil {
+		shard = s.shard
+	}
+	d.root.visit(func(n *Node) {
+		if n.Op == shard {
+			out = append(out, "shard()")
+			return
+		}
+		out = append(out, n.Op.text())
+	})
 	return append(out, d.elements)
 }
 
@@ -76,31 +124,53 @@ func shortened(structure []string) []string {
 
 // State returns the state before element position of a pass.
 func (d *Dataset) State(pass, position int64, shard *[2]int64) State {
-	structure := d.structure()
-	s := State{
+	f := d.known()
+	return State{
 		Format: stateFormat, Kind: stateKind, Order: rng.OrderVersion,
-		Fingerprint: fingerprint(structure), Structure: shortened(structure),
-		Pass: pass, Position: position, Shard: shard,
+		Fingerprint: f.fingerprint, Structure: f.structure, Seeds: f.seeds,
+		Pass: pass, Position: position, Shard: shard, Reader: f.reader, Rest: d.rest,
 	}
-	d.root.visit(func(n *Node) {
-		if op, ok := n.Op.(seeded); ok {
-			s.Seeds = append(s.Seeds, op.seed())
-		} else if op, ok := n.Op.(containing); ok {
-			s.Seeds = append(s.Seeds, op.seeds()...)
-		}
-	})
-	return s
 }
 
-// resumed returns the dataset as it was when s was saved: with the seeds that were
-// drawn then.
-func (d *Dataset) resumed(s *State) (*Dataset, error) {
+// resumed returns the dataset as it was when s was saved, with the seeds that were
+// drawn then, and the state in it: another one, where s is another reader's.
+func (d *Dataset) resumed(s *State) (*Dataset, *State, error) {
 	if err := d.accepts(s); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	seeds := s.Seeds
-	root := d.root.withSeeds(&seeds)
-	return New(root)
+	if mine := d.known().reader; mine != nil && *mine != *s.Reader {
+		if !d.Indexed() {
+			return nil, nil, errs.New(errs.StateMismatch, "load_state_dict", "the state is of reader %d of %d, and this dataset is reader %d of %d; give a list of the states of all %d",
+				s.Reader[1], s.Reader[0], mine[1], mine[0], s.Reader[0])
+		}
+		s = d.inStep(s)
+	}
+	seeded, err := d.seeded(s.Seeds)
+	if err == nil {
+		seeded, err = seeded.continued(s.Rest)
+	}
+	return seeded, s, err
+}
+
+// inStep returns the state of this reader where all readers that there were had taken
+// as much as the one that saved s.
+func (d *Dataset) inStep(s *State) *State {
+	at, _ := d.sharing()
+	taken := make([]int64, s.Reader[0])
+	for i := range taken {
+		taken[i] = s.Position * at.each
+	}
+	out := *s
+	out.Position, out.Rest = 0, s.Rest.and(taken, nil)
+	return &out
+}
+
+// seeded returns the dataset with other seeds.
+func (d *Dataset) seeded(seeds []uint64) (*Dataset, error) {
+	if slices.Equal(seeds, d.known().seeds) {
+		return d, nil
+	}
+	return New(d.root.withSeeds(&seeds))
 }
 
 // accepts says what keeps a state from being loaded.
@@ -112,13 +182,18 @@ func (d *Dataset) accepts(s *State) error {
 	if s.Order != rng.OrderVersion {
 		return errs.New(errs.StateMismatch, op, "the state was saved with version %d of the order of shuffles, this infeed has version %d; use the infeed it was saved with", s.Order, rng.OrderVersion)
 	}
-	structure := d.structure()
-	if s.Fingerprint != fingerprint(structure) {
-		return errs.New(errs.StateMismatch, op, "the state is of another dataset: %s", difference(s.Structure, shortened(structure)))
+	mine := d.known()
+	if s.Fingerprint != mine.fingerprint {
+		return errs.New(errs.StateMismatch, op, "the state is of another dataset: %s", difference(s.Structure, mine.structure))
 	}
-	mine := d.State(0, 0, nil)
-	if len(s.Seeds) != len(mine.Seeds) {
-		return errs.New(errs.StateMismatch, op, "the state has %d seeds, the dataset %d", len(s.Seeds), len(mine.Seeds))
+	if len(s.Seeds) != len(mine.seeds) {
+		return errs.New(errs.StateMismatch, op, "the state has %d seeds, the dataset %d", len(s.Seeds), len(mine.seeds))
+	}
+	if (s.Reader == nil) != (mine.reader == nil) || s.Reader == nil && s.Rest != nil {
+		return errs.New(errs.StateMismatch, op, "the state does not say which reader it is of, or the dataset has no readers")
+	}
+	if r := s.Reader; r != nil && (r[0] < 1 || r[0] > mostReaders || r[1] < 0 || r[1] >= r[0]) {
+		return errs.New(errs.StateMismatch, op, "the state is of reader %d of %d", r[1], r[0])
 	}
 	if s.Pass < 0 {
 		return errs.New(errs.StateMismatch, op, "the state is of pass %d", s.Pass)

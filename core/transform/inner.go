@@ -119,7 +119,7 @@ func (o *outer) next() (number int64, before *dataset.Token, row block.Block, er
 		}
 		return number, before, row, err
 	}
-	if o.limit < outerLimit && b.Rows == o.limit && b.Bytes() < outerBytes {
+	if o.limit < outerLimit && b.Rows == o.limit && b.Bytes() < outerBytes && !o.scope.Single {
 		o.limit *= 2
 	}
 	o.cursor.Take(1)

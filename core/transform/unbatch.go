@@ -84,6 +84,12 @@ func (u *unbatch) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) (
 	if size, _, _ := unbatched("unbatch", u.in.Spec()); size >= 0 {
 		it.fails = size
 	}
+	if s.Single && it.row > 0 { // it is in a batch, which it has to have
+		it.before = it.in.Token()
+		if _, err := it.in.Peek(1); err != nil && !isEnd(err) {
+			it.failed = err
+		}
+	}
 	return it, nil
 }
 

@@ -135,7 +135,10 @@ def test_state_of_another_dataset(pairs, other, text):
 
 
 @pytest.mark.parametrize("damage, error", [
-    (lambda s: None, infeed.InvalidArgumentError), (lambda s: [s], infeed.InvalidArgumentError),
+    (lambda s: None, infeed.InvalidArgumentError), (lambda s: [[s]], infeed.InvalidArgumentError),
+    (lambda s: [], infeed.InvalidArgumentError), (lambda s: {**s, "token": 5}, infeed.InvalidArgumentError),
+    (lambda s: {**s, "token": {"at": [1.5]}}, infeed.InvalidArgumentError), (lambda s: {**s, "rows": "1"}, infeed.InvalidArgumentError),
+    (lambda s: {**s, "rest": {"layers": 1}}, infeed.InvalidArgumentError), (lambda s: {**s, "rest": {}}, infeed.StateMismatchError),
     (lambda s: {}, infeed.StateMismatchError), (lambda s: {**s, "order_version": 2}, infeed.StateMismatchError),
     (lambda s: {**s, "position": 99}, infeed.StateMismatchError), (lambda s: {**s, "position": -1}, infeed.StateMismatchError),
     (lambda s: {**s, "position": "3"}, infeed.InvalidArgumentError), (lambda s: {**s, "pass": 2.5}, infeed.InvalidArgumentError),

@@ -170,7 +170,5 @@ def plain(element):
         return tuple(plain(v) for v in element)
     if isinstance(element, bytes):
         return element
-    if hasattr(element, "row_splits"):
-        return plain(element.flat_values), plain(element.row_splits)
     a = np.asarray(element)
-    return str(a.dtype), a.shape, a.tolist()
+    return str(a.dtype), a.shape, [plain(x) for x in a.flat] if a.dtype.hasobject else a.tolist()
