@@ -67,8 +67,9 @@ class Iterator:
         return self
 
     def __next__(self):
+        pop = self._pop  # faster than to call it as a method, which it is not
         try:
-            return self._pop()
+            return pop()
         except IndexError:
             pass  # and no exception of the next group is chained to this one
         return self._next_group()
@@ -476,7 +477,8 @@ class Decoder:
         if private:  # single values are copies already, but for structured ones
             columns = [[v.copy() for v in c] if c.ndim > 1 or c.dtype.kind == "V" else c for c in columns]
         if self._single:
-            return list(columns[0])
+            a = columns[0]
+            return a.tolist() if a.ndim == 1 and a.dtype.hasobject else list(a)
         elements = [tuple([c[0] for c in columns])] if count == 1 else list(zip(*columns))
         if not columns:
             elements = [()] * count
