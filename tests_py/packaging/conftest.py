@@ -20,7 +20,7 @@ HOOK = "import sys; sys.path.insert(0, 'build_backend'); import infeed_build; pr
 
 # Names in the root of a checkout that are no part of the source.
 _NOT_SOURCE = shutil.ignore_patterns(
-    ".*", "build", "dist", "data", "vendor", "testdata", "*.egg-info", "*.so", "__pycache__"
+    ".*", "build", "dist", "data", "vendor", "*.egg-info", "*.so", "__pycache__"
 )
 
 

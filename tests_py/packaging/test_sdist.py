@@ -3,7 +3,7 @@
 import sys
 import tarfile
 
-from .conftest import build, check, unpack
+from .conftest import ROOT, build, check, unpack
 
 OFFLINE = {"GOPROXY": "off", "GOFLAGS": None, "GONOSUMDB": None, "GONOSUMCHECK": None}
 
@@ -20,6 +20,13 @@ def test_every_package_and_test_of_the_sdist_has_its_modules(sdist, tmp_path):
     listed = check(go, tree, PYTHONPATH="build_backend", GOMODCACHE=tmp_path / "empty", **OFFLINE).split()
     assert "infeed/capi" in listed
     assert "github.com/stretchr/testify/require" in listed
+
+
+def test_the_files_that_tests_read_are_in_the_sdist(sdist):
+    folders = [ROOT / "testdata", *(ROOT / "core").rglob("testdata")]
+    wanted = {str(p.relative_to(ROOT)) for folder in folders for p in folder.rglob("*") if p.is_file()}
+    assert "testdata/tf/tensors.json" in wanted and "core/rng/testdata/orders_v1.txt" in wanted
+    assert wanted <= {name.partition("/")[2] for name in members(sdist)}
 
 
 def test_sdist_made_from_an_sdist_is_complete_again(sdist, tmp_path):
