@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"infeed/core/arena"
+	"infeed/core/dataset"
 	"infeed/core/pipeline"
 	"infeed/core/spec"
 )
@@ -184,11 +185,21 @@ func datasetState(c *call) error {
 	if err != nil {
 		return err
 	}
-	state, err := it.State(c.arg(0))
+	s, err := it.State(c.arg(0))
 	if err != nil {
 		return err
 	}
-	return c.long(state)
+	if c.arg(1) != 0 {
+		return c.long(s)
+	}
+	return c.long(where{s.Position, s.Token, s.Rows})
+}
+
+// where is what differs between the states of an iterator.
+type where struct {
+	Position int64          `json:"position"`
+	Token    *dataset.Token `json:"token,omitempty"`
+	Rows     int64          `json:"rows,omitempty"`
 }
 
 func datasetPast(c *call) error {

@@ -171,7 +171,8 @@ int32_t infeed_dataset_produce(infeed_call *call);
 int32_t infeed_dataset_error(infeed_call *call);
 
 /* Long result: the state of the iterator before element arg[0], which is one of
- * those made lately. The handle may be one of infeed_dataset_past. */
+ * those made lately: all of it where arg[1] is 1, else what is not the same in all
+ * states of the iterator. The handle may be one of infeed_dataset_past. */
 int32_t infeed_dataset_state(infeed_call *call);
 
 /* A handle for infeed_dataset_state that stays when the iterator is closed: out[0]. */

@@ -184,12 +184,12 @@ class Iterator:
             call = _native.Call(self._past)
             number += 0 if self._call is None else self._past_end - self._first
         elif number == self._known:
-            return self._state
+            return copy.deepcopy(self._state)
         else:
             raise InvalidArgumentError(f"state_dict: the state before element {number - self._start} is no longer known; the "
                                        "iterator was closed")
         call("dataset_state", args=(number,))
-        return json.loads(call.long())
+        return {**self._always, **json.loads(call.long())}
 
     def _remember(self):
         """Keeps what knows the states of the engine, which is about to be closed."""
@@ -227,6 +227,7 @@ class Iterator:
         delivered = self._end - self._start
         self._pass, self._end, self._start = self._state["pass"], self._first, self._first - delivered
         self._known = self._first
+        self._always = {k: v for k, v in self._state.items() if k not in ("position", "token", "rows")}
         opened = self._call = _native.Call(call.struct.out[0] & _U64)
         library = _native.library()
         self._try, self._wait = library.quick_try_next, library.infeed_next
@@ -259,7 +260,7 @@ class Iterator:
                 if isinstance(at, bool) or not hasattr(at, "__index__") or not 0 <= at <= delivered:
                     raise InvalidArgumentError(f"state_dict: at is {at!r}; {delivered} elements were delivered")
                 number = self._start + int(at)
-            return copy.deepcopy(self._state_at(number))
+            return _copied(self._state_at(number))
 
     def load_state_dict(self, state):
         """Goes to where a state was saved, in the pass it was saved in.
@@ -320,7 +321,7 @@ class Iterator:
                     jobs.run(_native.Entry.from_buffer_copy(call.struct.entry))
                 elif status < 0:
                     raise _cause(call, jobs)
-            call("dataset_state", args=(0,))
+            call("dataset_state", args=(0, 1))
             return json.loads(call.long())
         finally:
             _close(call.struct.handle)
@@ -403,6 +404,14 @@ class Stats:
         return "\n".join(lines)
 
 
+def _copied(state):
+    """A state that shares nothing with those that come later. Its token is its own already."""
+    copied = {k: v.copy() if type(v) is list else v for k, v in state.items()}
+    if "rest" in copied:
+        copied["rest"] = copy.deepcopy(copied["rest"])
+    return copied
+
+
 def _check_types(state):
     """Refuses a damaged state; whether it is of this dataset is for the engine to say."""
     def whole(v, least=-1 << 63, most=_U64 >> 1):
@@ -463,6 +472,7 @@ class Decoder:
         self._text = _text.Maker() if any(s.dtype.hasobject for s in specs) else None
         self._read = struct.Struct(f"<{at}q").unpack_from
         self._single = structure.kind == "leaf"
+        self._single_text = self._single and specs[0].dtype.hasobject and not specs[0].shape
         self._pack = None if self._single or structure.is_flat_tuple() else structure.packer()
 
     def __call__(self, memory, meta_offset, private=False):
@@ -477,8 +487,7 @@ class Decoder:
         if private:  # single values are copies already, but for structured ones
             columns = [[v.copy() for v in c] if c.ndim > 1 or c.dtype.kind == "V" else c for c in columns]
         if self._single:
-            a = columns[0]
-            return a.tolist() if a.ndim == 1 and a.dtype.hasobject else list(a)
+            return columns[0].tolist() if self._single_text else list(columns[0])
         elements = [tuple([c[0] for c in columns])] if count == 1 else list(zip(*columns))
         if not columns:
             elements = [()] * count
