@@ -6,6 +6,7 @@ import (
 	"os"
 	"path"
 	"strconv"
+	"sync"
 	"time"
 
 	"infeed/core/errs"
@@ -29,7 +30,10 @@ type lease struct {
 	Renewed int64  `json:"renewed"`
 }
 
-// take writes a lease for a writer.
+// living is the writers of this process that have not ended.
+var living sync.Map
+
+// takeLease writes a lease for a writer.
 func takeLease(fs vfs.FS, folder, writer string) error {
 	host, _ := os.Hostname()
 	text, err := seal(lease{leaseFormat, version, writer, host, os.Getpid(), started(os.Getpid()), time.Now().Unix()})
@@ -79,10 +83,11 @@ func leased(fs vfs.FS, folder string) (bool, error) {
 		return false, nil
 	}
 	host, err := os.Hostname()
-	if err == nil && host == l.Host && l.Started != "" && started(l.Process) != l.Started {
-		return false, nil
+	if err != nil || host != l.Host || l.Started == "" {
+		return true, nil
 	}
-	return true, nil
+	_, lives := living.Load(l.Writer)
+	return started(l.Process) == l.Started && (lives || l.Process != os.Getpid()), nil
 }
 
 // dropLease removes a writer's own lease.

@@ -35,8 +35,8 @@ func Load(fs vfs.FS, folder string) (dataset.Indexed, error) {
 
 // Find returns the folder of the snapshot at a path: it itself, or the only one in it.
 func Find(fs vfs.FS, folder string) (string, error) {
-	if _, err := fs.Stat(path.Join(folder, manifestName)); err == nil {
-		return folder, nil
+	if there, err := exists(fs, path.Join(folder, manifestName)); there || err != nil {
+		return folder, err
 	}
 	names, err := fs.List(folder)
 	if err != nil {
@@ -45,11 +45,20 @@ func Find(fs vfs.FS, folder string) (string, error) {
 	var found []string
 	begun := false
 	for _, name := range names {
-		if _, err := fs.Stat(path.Join(folder, name, manifestName)); err == nil {
-			found = append(found, path.Join(folder, name))
+		at := path.Join(folder, name)
+		whole, err := exists(fs, path.Join(at, manifestName))
+		if err != nil {
+			return "", err
 		}
-		_, err := fs.Stat(path.Join(folder, name, chunkFolder))
-		begun = begun || name == chunkFolder || err == nil
+		if whole {
+			found = append(found, at)
+			continue
+		}
+		part, err := exists(fs, path.Join(at, chunkFolder))
+		if err != nil {
+			return "", err
+		}
+		begun = begun || part || name == chunkFolder
 	}
 	switch {
 	case len(found) == 1:
@@ -60,6 +69,15 @@ func Find(fs vfs.FS, folder string) (string, error) {
 		return "", lost(folder, 0, "the snapshot in it was not finished; write it again")
 	}
 	return "", errs.New(errs.NotFound, "load", "%q holds no snapshot: it has no %s", folder, manifestName)
+}
+
+// exists tells whether there is something at a path.
+func exists(fs vfs.FS, at string) (bool, error) {
+	_, err := fs.Stat(at)
+	if err != nil && errs.KindOf(err) == errs.NotFound {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 func (l *loaded) Spec() *spec.Element { return l.layout.spec }

@@ -32,13 +32,16 @@ func seal(v any) ([]byte, error) {
 		return nil, errs.New(errs.ResourceExhausted, "snapshot", "its description has %d bytes; %d are the most", len(b), mostLine)
 	}
 	b = b[:len(b)-1]
-	return fmt.Appendf(b, `%s%08x"}`+"\n", sealStart, checksum(b)), nil
+	return append(b, sealOf(b)...), nil
 }
+
+// sealOf returns the end of a line that begins with b.
+func sealOf(b []byte) []byte { return fmt.Appendf(nil, `%s%08x"}`+"\n", sealStart, checksum(b)) }
 
 // unseal reads a line into v; what is not exactly what seal wrote is an error.
 func unseal(line []byte, v any) error {
 	n := len(line) - sealBytes
-	if n < 1 || !bytes.Equal(line[n:], fmt.Appendf(nil, `%s%08x"}`+"\n", sealStart, checksum(line[:n]))) {
+	if n < 1 || !bytes.Equal(line[n:], sealOf(line[:n])) {
 		return errs.New(errs.DataLoss, "snapshot", "a line is not whole")
 	}
 	if err := json.Unmarshal(append(line[:n:n], '}'), v); err != nil {

@@ -300,6 +300,9 @@ func TestLeasesEnd(t *testing.T) {
 		require.NoError(t, err)
 		return held
 	}
+	require.False(t, put(func(*lease) {}), "it has ended")
+	living.Store("0123456789abcdef", true)
+	defer living.Delete("0123456789abcdef")
 	require.True(t, put(func(*lease) {}))
 	require.True(t, put(func(l *lease) { l.Host = "elsewhere" }))
 	require.False(t, put(func(l *lease) { l.Started = "1" }), "another process has the number now")

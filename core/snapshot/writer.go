@@ -109,6 +109,7 @@ func newWriter(fs vfs.FS, folder string, l *layout, o Options, from *journal, se
 		return nil, err
 	}
 	w.current = newBuilding(l)
+	living.Store(w.id, true)
 	if o.Background {
 		w.tasks, w.free = make(chan task, waiting), make(chan *building, waiting+2)
 		w.group = par.NewGroup(w.fail)
@@ -319,6 +320,7 @@ func (w *Writer) Close() error {
 // quit frees what the writer holds.
 func (w *Writer) quit(err error) error {
 	w.current = nil
+	living.Delete(w.id)
 	if w.done.chunk != nil {
 		w.done.chunk.drop()
 	}

@@ -161,3 +161,23 @@ type Stream struct{ dataset.Definition }
 
 // Cardinality implements dataset.Definition.
 func (Stream) Cardinality() int64 { return dataset.Unknown }
+
+// TakeUntil reads up to count elements from an iterator, in runs of at most size, until
+// one fails, and returns those before it with its error; the end is none.
+func TakeUntil(it dataset.Iterator, size, count int64) ([]Element, error) {
+	out := []Element{}
+	var b block.Buffer
+	for int64(len(out)) < count {
+		b.Reset()
+		n, err := it.Next(min(size, count-int64(len(out))), &b)
+		switch {
+		case errors.Is(err, io.EOF):
+			return out, nil
+		case err != nil:
+			return out, err
+		case n > 0:
+			out = append(out, Split(&b)...)
+		}
+	}
+	return out, nil
+}

@@ -173,7 +173,10 @@ func (fs *FS) Remove(name string) error {
 
 // SyncFolder implements [vfs.FS].
 func (fs *FS) SyncFolder(folder string) error {
+	fs.syncs()
+	defer fs.syncs()
 	fs.mu.Lock()
+	defer fs.mu.Unlock()
 	folder = path.Clean(folder)
 	for name := range fs.durable {
 		if path.Dir(name) == folder && fs.nodes[name] == nil {
@@ -185,15 +188,13 @@ func (fs *FS) SyncFolder(folder string) error {
 			fs.durable[name] = n
 		}
 	}
-	fs.mu.Unlock()
-	fs.didSync()
 	return nil
 }
 
-// OnSync has f called after each sync; nil: nothing.
+// OnSync has f called before and after each sync; nil: nothing.
 func (fs *FS) OnSync(f func()) { fs.onSync = f }
 
-func (fs *FS) didSync() {
+func (fs *FS) syncs() {
 	if fs.onSync != nil {
 		fs.onSync()
 	}
@@ -278,10 +279,11 @@ func (f *file) Write(p []byte) (int, error) {
 
 // Sync implements [vfs.File].
 func (f *file) Sync() error {
+	f.fs.syncs()
+	defer f.fs.syncs()
 	f.fs.mu.Lock()
+	defer f.fs.mu.Unlock()
 	f.node.synced = slices.Clone(f.node.data)
-	f.fs.mu.Unlock()
-	f.fs.didSync()
 	return nil
 }
 
