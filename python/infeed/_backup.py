@@ -201,9 +201,9 @@ class BackupAndRestore(keras.callbacks.Callback):
         self._check(document)
         _place.check(document["data"], fit.session)
         _build(document, model, fit.session.dataset)
+        fit.go_on(document["data"]["position"], document["batch"])  # torch's loaders draw a number when they are made
         self._apply(document, arrays)
         _place.arm(document["data"], fit.session, document["batch"], arrays)
-        fit.go_on(document["data"]["position"], document["batch"])
         epoch = fit.epochs if document["stopped"] else document["epoch"]
         self._put_back = _fit.begin_at(model, epoch)
 

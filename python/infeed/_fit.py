@@ -93,9 +93,9 @@ class Fit:
         return (session.current, it._steps_seen) if goes_on else (session.current + 1, 0)
 
     def go_on(self, position, batch):
-        """Has the pass that begins next be in its middle, where batch `batch` of the epoch is the one at a position."""
+        """Has the epoch that begins next go on with a pass, where batch `batch` of the epoch is the one at a position."""
         it = self.iterator
-        if it.steps_per_epoch is not None and position:
+        if it.steps_per_epoch is not None:
             it._current_iterator = iter(it._get_iterator())
             it._steps_seen = position - batch
 

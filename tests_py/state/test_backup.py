@@ -75,6 +75,8 @@ def test_ends_as_the_unbroken_one_by_other_ways(run, name):
 
 def check(run, name):
     stops, _, options = CASES[name]
+    if "spe" in options and os.environ.get("KERAS_BACKEND") == "torch":
+        pytest.skip("torch's fit takes one step at a time")
     found = run("compare", stops=None if SOAK else stops, **options)
     assert found["steps"] >= max(s for s in stops if s != "end"), "the training is shorter than the test thinks"
     assert found["differences"] == {}, f"broken off after so many steps, it differs: {found['differences']}"

@@ -352,7 +352,7 @@ def board(stop=9):
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
     def steps(folder):
-        found = EventAccumulator(os.path.join(folder, "board", "train"))
+        found = EventAccumulator(os.path.join(folder, "board", "train"), {"tensors": 0})
         found.Reload()
         return {tag: [e.step for e in found.Tensors(tag)] for tag in found.Tags()["tensors"] if "loss" in tag}
 
