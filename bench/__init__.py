@@ -20,7 +20,7 @@ keeps its figure and gets a note; infeed gets none.
 
 Files are made from fixed seeds when they are first needed, see `cache`.
 
-Figures are `w1_pydataset`, `w2_arrays`, `w3_records`, `w4_csv`, `w9_start` and
+Figures are `w1_pydataset`, `w2_arrays`, `w3_records`, `w4_csv`, `w8_resume`, `w9_start` and
 `w10_numbers`, one file a workload, and `permutation`. What is run is in `contenders`, one
 file a library and subject. "Best of n forms" is a library whose guides have several ways
 to say the same: each round runs them all and counts the fastest.
