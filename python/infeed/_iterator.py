@@ -46,6 +46,7 @@ class Iterator:
         self._workers = 0
         self._start = self._end = 0  # the first element's number, and the one after the group at hand
         self._first, self._base, self._stride = 0, 0, 1  # see infeed_dataset_iterate
+        self._asking = None  # a call for states
         self._past, self._past_end = None, 0  # what knows the states of an engine that ended, and its last number
         self._over = False  # the last element was delivered
         self._waited = 0.0  # seconds
@@ -179,16 +180,21 @@ class Iterator:
             position = self._base + number * self._stride
             return {**self._state, "position": position if self._most < 0 else min(position, self._most)}
         if self._call is not None and number >= self._first:
-            call = _native.Call(self._call.struct.handle)
+            handle = self._call.struct.handle
         elif self._past is not None:
-            call = _native.Call(self._past)
+            handle = self._past
             number += 0 if self._call is None else self._past_end - self._first
         elif number == self._known:
             return copy.deepcopy(self._state)
         else:
             raise InvalidArgumentError(f"state_dict: the state before element {number - self._start} is no longer known; the "
                                        "iterator was closed")
-        call("dataset_state", args=(number,))
+        if self._asking is None:
+            self._asking = _native.Call()
+        call = self._asking
+        call.struct.handle, call.struct.arg[0] = handle, number
+        if (status := _native.library().quick_dataset_state(call.address)) < 0:
+            raise call.error(status)
         return {**self._always, **json.loads(call.long())}
 
     def _remember(self):
@@ -503,6 +509,8 @@ class Decoder:
 def first_of(node):
     """The first element that a definition makes; None: there is none. Raises what it fails with."""
     handle = node.handle()
+    if handle.indexed and not handle.calls:
+        return handle.element(0, 0, Decoder(node.structure, handle.specs)) if handle.cardinality else None
     jobs, call = None, _native.Call(handle.number)
     call("dataset_iterate", {"pass": 0, "workers": 1, "functions": handle.calls})
     call.struct.handle = call.struct.out[0] & _U64
