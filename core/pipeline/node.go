@@ -142,11 +142,24 @@ func (n *Node) build(depth int) (dataset.Definition, int, error) {
 	if _, bare := n.Op.(*Indexed); bare { // it looks at what its input is
 		inputs[0] = uncounted(inputs[0])
 	}
-	d, err := n.Op.build(inputs, height)
+	d, err := n.made(inputs, height)
 	if err != nil {
 		return nil, 0, err
 	}
 	return count(d, n), height, nil
+}
+
+// builtOnNode is an operation that needs more of its inputs than their datasets.
+type builtOnNode interface {
+	buildOn(n *Node, inputs []dataset.Definition) (dataset.Definition, error)
+}
+
+// made returns the dataset that the operation makes of its inputs.
+func (n *Node) made(inputs []dataset.Definition, height int) (dataset.Definition, error) {
+	if op, ok := n.Op.(builtOnNode); ok {
+		return op.buildOn(n, inputs)
+	}
+	return n.Op.build(inputs, height)
 }
 
 // visit calls f for every node, inputs first.

@@ -1,7 +1,7 @@
 package pipeline
 
 // ops makes an operation by its name in JSON.
-var ops = merged(sourceOps, transformOps, functionOps)
+var ops = merged(sourceOps, transformOps, functionOps, snapshotOps)
 
 func merged(parts ...map[string]func() Op) map[string]func() Op {
 	out := map[string]func() Op{}

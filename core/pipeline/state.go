@@ -69,18 +69,25 @@ func (d *Dataset) known() *facts {
 		f.structure = d.structure()
 		f.fingerprint = fingerprint(f.structure)
 		f.structure = shortened(f.structure)
-		d.root.visit(func(n *Node) {
-			if op, ok := n.Op.(seeded); ok {
-				f.seeds = append(f.seeds, op.seed())
-			} else if op, ok := n.Op.(containing); ok {
-				f.seeds = append(f.seeds, op.seeds()...)
-			}
-		})
+		f.seeds = d.root.seeds()
 		if s, _ := d.sharing(); s != nil {
 			f.reader = &[2]int64{s.shard.NumShards, s.shard.Index}
 		}
 	})
 	return f
+}
+
+// seeds returns the seeds of a tree, those of its inputs first.
+func (n *Node) seeds() []uint64 {
+	var out []uint64
+	n.visit(func(n *Node) {
+		if op, ok := n.Op.(seeded); ok {
+			out = append(out, op.seed())
+		} else if op, ok := n.Op.(containing); ok {
+			out = append(out, op.seeds()...)
+		}
+	})
+	return out
 }
 
 // structure returns the operations of a definition in words, its source first. Which

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"path"
-	"slices"
 	"strings"
 
 	"infeed/core/dataset"
@@ -70,9 +69,9 @@ func parseJournal(text []byte) *journal {
 	return j
 }
 
-// bestJournal returns the journal in a folder that has most elements of a kind; nil:
-// there is none.
-func bestJournal(fs vfs.FS, folder string, l *layout) (*journal, error) {
+// bestJournal returns the journal in a folder that has most elements of a kind, made
+// with so many seeds; nil: there is none.
+func bestJournal(fs vfs.FS, folder string, l *layout, seeds int) (*journal, error) {
 	names, err := fs.List(folder)
 	if err != nil {
 		if errs.KindOf(err) == errs.NotFound {
@@ -94,7 +93,7 @@ func bestJournal(fs vfs.FS, folder string, l *layout) (*journal, error) {
 			return nil, err
 		}
 		j := parseJournal(text)
-		if j == nil || !j.head.Spec.Equal(l.spec) {
+		if j == nil || !j.head.Spec.Equal(l.spec) || len(j.head.Seeds) != seeds {
 			continue
 		}
 		if j.writer = writer; best == nil || j.count > best.count {
@@ -156,6 +155,3 @@ func (j *journal) begin(fs vfs.FS, folder, writer string) (vfs.File, error) {
 	}
 	return f, nil
 }
-
-// sameSeeds tells whether a journal is of the order that seeds make.
-func (j *journal) sameSeeds(seeds []uint64) bool { return slices.Equal(j.head.Seeds, seeds) }

@@ -118,7 +118,7 @@ func (it *keeping) unfinished(in *dataset.Token) error {
 	if err != nil {
 		return err
 	}
-	j, err := bestJournal(it.scope.FS, it.folder, l)
+	j, err := bestJournal(it.scope.FS, it.folder, l, len(it.kept.seeds))
 	if err != nil {
 		return err
 	}

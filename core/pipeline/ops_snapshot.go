@@ -1,0 +1,94 @@
+package pipeline
+
+import (
+	"encoding/json"
+	"slices"
+
+	"infeed/core/dataset"
+	"infeed/core/errs"
+	"infeed/core/snapshot"
+	"infeed/core/vfs"
+)
+
+// snapshotOps makes the operations that keep elements in folders.
+var snapshotOps = map[string]func() Op{
+	"snapshot": func() Op { return &Snapshot{} },
+	"save":     func() Op { return &Save{} },
+	"load":     func() Op { return &Load{} },
+}
+
+// Stored says where and how elements are kept. None of it is part of the structure of
+// a dataset: folders may move.
+type Stored struct {
+	Path        string          `json:"path"`
+	Compression string          `json:"compression"`
+	About       json.RawMessage `json:"about"` // for the manifest
+}
+
+func (s *Stored) options() (o snapshot.Options, err error) {
+	o.About = s.About
+	o.Compression, err = snapshot.ParseCompression(s.Compression)
+	return o, err
+}
+
+// Snapshot writes elements while it gives them, and reads them when they are there. Path
+// is the folder of this very definition.
+type Snapshot struct {
+	onOne
+	Stored
+}
+
+// buildOn implements builtOnNode: a pass that was broken off goes on with the seeds that
+// it began with.
+func (s *Snapshot) buildOn(n *Node, inputs []dataset.Definition) (dataset.Definition, error) {
+	o, err := s.options()
+	if err != nil {
+		return nil, err
+	}
+	input := n.Inputs[0]
+	seeds := input.seeds()
+	return snapshot.Keep(inputs[0], s.Path, o, seeds, func(others []uint64) (dataset.Definition, error) {
+		if slices.Equal(others, seeds) {
+			return inputs[0], nil
+		}
+		if len(others) != len(seeds) {
+			return nil, errs.New(errs.StateMismatch, "snapshot", "%q was begun with %d seeds; the dataset has %d", s.Path, len(others), len(seeds))
+		}
+		d, _, err := input.withSeeds(&others).build(0)
+		return d, err
+	})
+}
+
+func (s *Snapshot) build([]dataset.Definition, int) (dataset.Definition, error) {
+	return nil, errs.New(errs.Internal, "snapshot", "it is built on a node")
+}
+
+func (s *Snapshot) text() string { return "snapshot()" }
+
+// Save writes elements; it has one element, their number.
+type Save struct {
+	onOne
+	Stored
+}
+
+func (s *Save) build(inputs []dataset.Definition, _ int) (dataset.Definition, error) {
+	o, err := s.options()
+	if err != nil {
+		return nil, err
+	}
+	return snapshot.Save(inputs[0], s.Path, o)
+}
+
+func (s *Save) text() string { return "save()" }
+
+// Load is the elements that were written in a folder.
+type Load struct {
+	noInputs
+	Path string `json:"path"`
+}
+
+func (l *Load) build([]dataset.Definition, int) (dataset.Definition, error) {
+	return snapshot.Load(vfs.Local(), l.Path)
+}
+
+func (l *Load) text() string { return "load()" }
