@@ -1,6 +1,8 @@
 package source
 
 import (
+	"bytes"
+	"fmt"
 	"io"
 
 	"infeed/core/csvtext"
@@ -79,6 +81,7 @@ type piece struct {
 	data   []byte
 	path   string
 	base   int64 // of data in the file
+	line   int64 // in which data begins, from 1; 0: not known
 	header bool  // the first row is one
 	last   bool  // no row follows in the file
 	values []csvtext.Values
@@ -101,11 +104,29 @@ func (r *rows) Work(j *dataset.Job) {
 			}
 		}
 		if bad != nil {
-			r.damaged(j, bad.In(p.path, base), p.last && next == len(data))
+			fault := bad.In(p.path, base)
+			if line := p.lineAt(fault.Offset - p.base); line > 0 {
+				fault.Text = fmt.Sprintf("line %d: %s", line, fault.Text)
+			}
+			r.damaged(j, fault, p.last && next == len(data))
 		}
 		p.header = false
 		data, base = data[next:], base+int64(next)
 	}
+}
+
+// lineAt returns the line, from 1, in which a byte of data lies; 0: not known.
+func (p *piece) lineAt(offset int64) int64 {
+	return lineAfter(p.line, p.data[:offset])
+}
+
+// lineAfter returns the line behind data that begins in a line. Where rows end in a
+// CR alone, editors do not agree on lines, and it is not known.
+func lineAfter(line int64, data []byte) int64 {
+	if line == 0 || bytes.IndexByte(data, '\r') >= 0 && bytes.Count(data, []byte{'\r'}) != bytes.Count(data, []byte("\r\n")) {
+		return 0
+	}
+	return line + int64(bytes.Count(data, []byte{'\n'}))
 }
 
 // damaged does with a wrong row what the policy says; tail tells that it is the last of
@@ -151,6 +172,7 @@ type rows struct {
 
 	file  int
 	at    int64    // in the file: where the next row begins
+	line  int64    // its line, from 1; 0: not known, where reading began within the file
 	in    *content // nil: not opened
 	carry []byte   // what was read of the next row
 	fail  error    // what follows carry
@@ -160,6 +182,9 @@ type rows struct {
 func newRows(c *csv, s *dataset.Scope, file int, at int64) (*rows, error) {
 	splitter, err := csvtext.NewSplitter(c.Dialect)
 	r := &rows{csv: c, scope: s, splitter: splitter, chunk: record.DefaultBlockBytes, file: file, at: at}
+	if at == 0 {
+		r.line = 1
+	}
 	if c.BufferBytes > 0 {
 		r.chunk = min(max(c.BufferBytes, leastChunk), mostBuffer)
 	}
@@ -179,7 +204,7 @@ func (r *rows) close() {
 // endFile goes on to the next file.
 func (r *rows) endFile() {
 	r.close()
-	r.file, r.at, r.carry, r.fail, r.last = r.file+1, 0, r.carry[:0], nil, false
+	r.file, r.at, r.line, r.carry, r.fail, r.last = r.file+1, 0, 1, r.carry[:0], nil, false
 }
 
 // Claim implements dataset.Work.
@@ -256,6 +281,7 @@ func (r *rows) fill(p *piece, limit int64) (err error) {
 	r.carry = append(r.carry[:0], p.data[max(whole, 0):]...)
 	p.data, p.last = p.data[:max(whole, 0)], r.last
 	r.at = p.base + int64(len(p.data))
+	p.line, r.line = r.line, lineAfter(r.line, p.data)
 	return nil
 }
 

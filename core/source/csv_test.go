@@ -1,6 +1,7 @@
 package source
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -293,7 +294,11 @@ func TestCsvPiecesAreCutBetweenRows(t *testing.T) {
 				}
 			}
 			if bad != nil {
-				want = append(want, bad.In("x", int64(base)).Error())
+				e := bad.In("x", int64(base))
+				if before := text[:e.Offset]; bytes.Count(before, []byte("\r")) == bytes.Count(before, []byte("\r\n")) {
+					e.Text = fmt.Sprintf("line %d: %s", 1+bytes.Count(before, []byte("\n")), e.Text)
+				}
+				want = append(want, e.Error())
 			}
 			base += next
 		}
