@@ -45,6 +45,9 @@ def as_array(value, what):
     """
     if value is None:
         raise InvalidArgumentError(f"{what} is None; give an array")
+    if hasattr(value, "element_spec"):  # NumPy would read it to its end
+        raise InvalidArgumentError(f"{what} is a dataset, which is no array; flat_map and interleave take functions that give datasets, "
+                                   "and list(ds) has its elements")
     try:
         a, text = _from_python(value) if isinstance(value, (list, range)) else _from_array(value)
     except (ValueError, TypeError, OverflowError) as e:

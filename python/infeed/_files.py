@@ -4,7 +4,7 @@ import base64
 
 import numpy as np
 
-from infeed import _arguments, _arrays, _definition
+from infeed import _arguments, _arrays, _definition, _template
 from infeed._dataset import Dataset
 from infeed._errors import InvalidArgumentError
 from infeed._sources import paths_of
@@ -21,7 +21,7 @@ class _Files(Dataset):
         if errors not in _ERRORS:
             raise InvalidArgumentError(f'{op}: errors is {errors!r}; it must be "raise", "skip" or "truncate"')
         super().__init__(_definition.Node(op, {
-            "filenames": paths_of(filenames, f"{op}: filenames"), "compression_type": compression_type or "",
+            "filenames": paths_of(filenames, f"{op}: filenames"), "compression_type": _text(op, "compression_type", compression_type or ""),
             "buffer_size": None if buffer_size is None else _arguments.integer(op, "buffer_size", buffer_size),
             "num_parallel_reads": None if num_parallel_reads is None else _arguments.integer(op, "num_parallel_reads", num_parallel_reads),
             "errors": errors, **(args or {})}, structure=structure))
@@ -122,20 +122,32 @@ class CsvDataset(_Files):
 
     def __init__(self, filenames, record_defaults, compression_type=None, buffer_size=None, header=False, field_delim=",",
                  use_quote_delim=True, na_value="", select_cols=None, exclude_cols=None, name=None, *, errors="raise"):
+        if isinstance(record_defaults, (str, bytes)) or not hasattr(record_defaults, "__iter__"):
+            raise InvalidArgumentError(f"CsvDataset: record_defaults is {record_defaults!r:.100}; a list of dtypes or values, one for each column, is needed")
         columns = [_column(i, value) for i, value in enumerate(record_defaults)]
-        args = {"record_defaults": columns, "header": bool(header), "field_delim": field_delim, "use_quote_delim": bool(use_quote_delim),
-                "na_value": na_value, "select_cols": _columns(select_cols), "exclude_cols": _columns(exclude_cols)}
+        args = {"record_defaults": columns, "header": bool(header), "field_delim": _text("CsvDataset", "field_delim", field_delim),
+                "use_quote_delim": bool(use_quote_delim), "na_value": _text("CsvDataset", "na_value", na_value),
+                "select_cols": _columns("select_cols", select_cols), "exclude_cols": _columns("exclude_cols", exclude_cols)}
         super().__init__("CsvDataset", filenames, compression_type, buffer_size, None, errors, args,
                          Structure("tuple", items=(_LEAF,) * len(columns)))
 
 
-def _columns(value):
-    return None if value is None else [int(i) for i in value]
+def _text(op, name, value):
+    if _template.argument(value) is None and not isinstance(value, str):
+        raise InvalidArgumentError(f"{op}: {name} is {value!r:.100}; a str is needed")
+    return value
+
+
+def _columns(name, value):
+    return None if value is None else [_arguments.integer("CsvDataset", name, i) for i in value]
 
 
 def _column(i, value):
     """A column as the engine reads it: its dtype, and the default in base64, or None where values are required."""
     what = f"CsvDataset: record_defaults[{i}]"
+    if isinstance(value, str) and value in _OTHER_DTYPES:
+        raise InvalidArgumentError(f"{what} is {value!r}, of which columns cannot be; give int32, int64, float32, float64 or str, or "
+                                   f"{value.encode()!r} for that text as a default")
     if isinstance(value, (type, np.dtype)) or isinstance(value, str) and _names_dtype(value):
         dtype = np.dtype(object if value in (str, bytes) else value)
         return {"dtype": _definition.code(np.dtype(object) if dtype.kind in "SU" else dtype), "default": None}
@@ -149,6 +161,10 @@ def _column(i, value):
         one = np.ravel(np.asarray(value, object))[0]
         raw = one.encode() if isinstance(one, str) else bytes(one)
     return {"dtype": _definition.code(dtype), "default": base64.b64encode(raw).decode()}
+
+
+_OTHER_DTYPES = frozenset("bool bytes complex128 complex64 complex double float float16 half int int16 int8 long str "
+                          "uint16 uint32 uint64 uint8 bfloat16".split())
 
 
 def _names_dtype(text):

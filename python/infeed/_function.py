@@ -224,18 +224,29 @@ def _flattener(structure):
 
 
 def _other(structure, result):
-    return InvalidArgumentError(f"the function returned a result nested as {Structure.of(result)[0].document()}; before, it "
-                                f"was nested as {structure.document()}")
+    given = Structure.of(result)[0]
+    return InvalidArgumentError(f"a function or generator gave {_outline(given)}, where {_outline(structure)} was promised or came before; "
+                                "give elements that are nested alike")
 
 
-def columns(results):
+class _Array:
+    def __repr__(self):
+        return "array"
+
+
+def _outline(structure):
+    """How a result is nested, in words."""
+    return repr(structure.pack([_Array()] * structure.leaves()))
+
+
+def columns(results, what):
     """Results, as tuples of components, in parts of equal dtypes and shapes: [(rows, [array, ...]), ...]."""
     if not results:
         return []
-    whole = [_column([r[i] for r in results]) for i in range(len(results[0]))]
+    whole = [_column([r[i] for r in results], what) for i in range(len(results[0]))]
     if all(c is not None for c in whole):
         return [(len(results), whole)]
-    parts, arrays = [], [[_trace.result_array(v, "a result") for v in r] for r in results]
+    parts, arrays = [], [[_trace.result_array(v, what) for v in r] for r in results]
     kinds = [[(a.dtype, a.shape) for a in r] for r in arrays]
     for key, group in itertools.groupby(range(len(results)), lambda k: kinds[k]):
         rows = [arrays[k] for k in group]
@@ -243,13 +254,13 @@ def columns(results):
     return parts
 
 
-def _column(values):
+def _column(values, what):
     """Values of one plain kind as an array; None for others."""
     kind = type(values[0])
     if kind in _PLAIN or issubclass(kind, np.generic):
         if all(type(v) is kind for v in values):
             if kind in _PLAIN:
-                return _arrays.as_array(values, "a result")[0] if kind not in (str, bytes) else _text.objects(values)
+                return _arrays.as_array(values, what)[0] if kind not in (str, bytes) else _text.objects(values)
             return np.array(values)
     elif kind is np.ndarray and not values[0].dtype.hasobject and values[0].dtype.kind not in "SU":
         dtype, shape = values[0].dtype, values[0].shape
@@ -310,7 +321,7 @@ class Jobs:
         finally:
             self._local.answering = False
         del memory
-        self._answer(entry.job, results, error, end)
+        self._answer(entry.job, results, error, end, "a result" if function is None else f"{function.op}: a result of {function.name}")
 
     def _decoder(self, function):
         decoders = self._local.__dict__.setdefault("decoders", {})
@@ -318,10 +329,10 @@ class Jobs:
             decoders[function.number] = function.decoder()
         return decoders[function.number]
 
-    def _answer(self, job, results, error, end):
+    def _answer(self, job, results, error, end, what):
         parts, keep = [], []
         try:
-            parts = [{"rows": rows, "columns": [_described(a, keep) for a in arrays]} for rows, arrays in columns(results)]
+            parts = [{"rows": rows, "columns": [_described(a, keep) for a in arrays]} for rows, arrays in columns(results, what)]
         except Exception as e:
             parts, error = [], e
         answer = {"parts": parts, "end": bool(end)}
@@ -550,11 +561,15 @@ class _Generating(Function):
             if spec.dtype.hasobject:
                 a = _trace.result_array(v, f"from_generator: component {i}")
                 good = a.dtype.hasobject
-            elif isinstance(v, (str, bytes)) or (a := np.asarray(v)).dtype.kind in "OSU":
+            elif isinstance(v, (str, bytes)) or (a := _array(v, f"from_generator: component {i}")).dtype.kind in "OSU":
                 a, good = np.asarray(v, object), False
             else:
                 good = a.dtype.kind in "biufcVmM" and np.can_cast(a.dtype, spec.dtype, "same_kind") or not isinstance(v, (np.ndarray, np.generic))
-                a = a.astype(spec.dtype) if good and a.dtype != spec.dtype else a
+                if good and a.dtype != spec.dtype:
+                    if not _keeps(a, spec.dtype):
+                        raise InvalidArgumentError(f"from_generator: component {i} is {v!r:.60}, which {spec.dtype} cannot hold; "
+                                                   "promise another dtype in output_signature")
+                    a = a.astype(spec.dtype)
             if not good or len(spec.shape) != a.ndim or any(d not in (None, n) for d, n in zip(spec.shape, a.shape)):
                 raise InvalidArgumentError(f"from_generator: component {i} is {a.dtype}{list(a.shape)}; output_signature says {spec}")
             out.append(a)
@@ -562,3 +577,20 @@ class _Generating(Function):
 
 
 _GENERATE = 0.005  # seconds of elements in one answer
+
+
+def _array(value, what):
+    try:
+        return np.asarray(value)
+    except ValueError as e:
+        raise InvalidArgumentError(f"{what} cannot be made an array: {e}") from e
+
+
+def _keeps(a, dtype):
+    """Whether another dtype has room for the values of an array; fractions of numbers may be lost, as in tf.data."""
+    if a.dtype.kind == "c" or dtype.kind not in "iu":
+        return a.dtype.kind != "c" or dtype.kind == "c"
+    if not a.size or a.dtype.kind not in "iuf":
+        return True
+    info, least, most = np.iinfo(dtype), a.min().item(), a.max().item()
+    return info.min <= least and most <= info.max  # not so for NaN

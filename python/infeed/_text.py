@@ -15,15 +15,15 @@ _AT_ONCE = 1 << 20  # code points checked at a time, to use little memory
 
 
 def as_bytes(value):
-    """A str or bytes as bytes; ValueError for others and for what UTF-8 cannot hold."""
+    """A str or bytes as bytes; InvalidArgumentError for others and for what UTF-8 cannot hold."""
     if isinstance(value, bytes):
         return bytes(value)
     if not isinstance(value, str):
-        raise ValueError(f"there is text in it, and also {value!r:.60} of type {type(value).__name__}; give values of one kind")
+        raise InvalidArgumentError(f"there is text in it, and also {value!r:.60} of type {type(value).__name__}; give values of one kind")
     try:
         return value.encode()
     except UnicodeEncodeError:
-        raise ValueError(f"{value!r:.60} has a lone surrogate, which UTF-8 cannot hold; give bytes, such as of "
+        raise InvalidArgumentError(f"{value!r:.60} has a lone surrogate, which UTF-8 cannot hold; give bytes, such as of "
                          "s.encode('utf-8', 'surrogateescape')") from None
 
 

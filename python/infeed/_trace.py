@@ -301,7 +301,7 @@ def _result(t, path, value):
 def result_array(value, what):
     """A component that a function returned, as the array that elements have; text as objects of bytes."""
     if isinstance(value, (str, bytes)):
-        return np.asarray(value.encode() if isinstance(value, str) else bytes(value), object)
+        return np.asarray(_text.as_bytes(value), object)
     if isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic):
         return _arrays.as_array([value], what)[0].reshape(())
     if isinstance(value, np.ndarray) and value.dtype.hasobject and not value.size:

@@ -546,9 +546,12 @@ def _datasets(op, value):
 
 def _reals(op, name, value):
     try:
-        return [float(v) for v in np.ravel(np.asarray(value, np.float64))]
+        found = [float(v) for v in np.ravel(np.asarray(value, np.float64))]
     except (TypeError, ValueError) as e:
         raise InvalidArgumentError(f"{op}: {name} is {value!r:.100}; numbers are needed") from e
+    if not all(0 <= v < np.inf for v in found):
+        raise InvalidArgumentError(f"{op}: {name} is {value!r:.100}; each must be a finite number that is not negative")
+    return found
 
 
 def _padding(op, node, padded_shapes, padding_values):
