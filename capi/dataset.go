@@ -111,7 +111,11 @@ func datasetAt(c *call) error {
 	if err != nil {
 		return err
 	}
-	e, err := d.At(c.arg(0), c.arg(1))
+	at := d.At
+	if c.arg(2) != 0 {
+		at = d.AtOnce
+	}
+	e, err := at(c.arg(0), c.arg(1))
 	if err == nil {
 		*(*arena.Entry)(unsafe.Pointer(&c.c.entry)) = e
 	}

@@ -150,7 +150,8 @@ int32_t infeed_order(infeed_call *call);
 int32_t infeed_dataset_open(infeed_call *call);
 
 /* Makes element arg[1] of pass arg[0], as a group of one in a lent slot: entry (see
- * core/pipeline/group.go). */
+ * core/pipeline/group.go). What was made for that, such as the order of the pass, is
+ * kept for the next call unless arg[2] is 1. */
 int32_t infeed_dataset_at(infeed_call *call);
 
 /* Starts an iterator over dataset `handle`: handle in out[0], for infeed_next; how

@@ -73,7 +73,20 @@ func (d *Dataset) Indexed() bool {
 
 // At makes element i of a pass, as a group of one whose slot is lent. Datasets that
 // call functions of Python cannot do this.
-func (d *Dataset) At(pass, i int64) (arena.Entry, error) {
+func (d *Dataset) At(pass, i int64) (arena.Entry, error) { return d.at(i, pass, d.open) }
+
+// AtOnce is At for those who want one element only: nothing is kept for the next call.
+func (d *Dataset) AtOnce(pass, i int64) (arena.Entry, error) {
+	scope, memory := dataset.NewScope(vfs.Local(), 0), &slots{}
+	defer scope.Close()
+	defer memory.close() // what is lent of it stays
+	return d.at(i, pass, func(in dataset.Indexed, pass int64) (dataset.RandomAccess, *slots, error) {
+		access, err := in.Open(scope, dataset.PassKey(pass))
+		return access, memory, err
+	})
+}
+
+func (d *Dataset) at(i, pass int64, open func(dataset.Indexed, int64) (dataset.RandomAccess, *slots, error)) (arena.Entry, error) {
 	indexed, ok := d.def.(dataset.Indexed)
 	if !ok {
 		return arena.Entry{}, errs.New(errs.InvalidArgument, "at", "the elements of this dataset come one after the other only; see explain()")
@@ -81,7 +94,7 @@ func (d *Dataset) At(pass, i int64) (arena.Entry, error) {
 	if end := dataset.End(indexed); i < 0 || i >= end {
 		return arena.Entry{}, errs.New(errs.InvalidArgument, "at", "there is no element %d in a dataset of %d", i, end)
 	}
-	access, slots, err := d.open(indexed, pass)
+	access, slots, err := open(indexed, pass)
 	if err != nil {
 		return arena.Entry{}, err
 	}

@@ -24,6 +24,7 @@ class Node:
         self.op, self.args, self.inputs = op, args or {}, tuple(inputs)
         self._structure = structure
         self._handle = None
+        self._whole = None  # see _template.whole
 
     @property
     def structure(self):
@@ -215,10 +216,10 @@ class Handle:
         return self.decided == [f.decision for f in self.functions] and all(
             h is n._handle for h, n in zip(self.inputs, self.node.inputs))
 
-    def element(self, pass_, index, decode):
-        """Element index of a pass."""
+    def element(self, pass_, index, decode, last=False):
+        """Element index of a pass; last: nothing is kept that would make another one cheaper."""
         call = _native.Call(self.number)
-        call("dataset_at", args=(pass_, index))
+        call("dataset_at", args=(pass_, index, int(last)))
         memory = _native.lease(call.struct.entry, _native.Lent())
         return decode(memory, call.struct.entry.meta_offset)[0]
 

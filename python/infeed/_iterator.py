@@ -510,11 +510,11 @@ def first_of(node):
     """The first element that a definition makes; None: there is none. Raises what it fails with."""
     handle = node.handle()
     if handle.indexed and not handle.calls:
-        return handle.element(0, 0, Decoder(node.structure, handle.specs)) if handle.cardinality else None
+        return handle.element(0, 0, Decoder(node.structure, handle.specs), last=True) if handle.cardinality else None
     jobs, call = None, _native.Call(handle.number)
-    call("dataset_iterate", {"pass": 0, "workers": 1, "functions": handle.calls})
-    call.struct.handle = call.struct.out[0] & _U64
     try:
+        call("dataset_iterate", {"pass": 0, "workers": 1, "functions": handle.calls})
+        call.struct.handle = call.struct.out[0] & _U64
         if handle.calls:
             jobs = _function.Jobs(call.struct.handle, 0, 0)
         while True:

@@ -227,6 +227,20 @@ def spec_document(structure, specs):
     return {"structure": structure.document(), "components": components}
 
 
+def whole(node):
+    """Whether a definition needs nothing from outside it; each node is looked at once."""
+    stack = [node]
+    while stack:
+        n = stack[-1]
+        if waiting := [i for i in n.inputs if i._whole is None]:
+            stack += waiting
+            continue
+        stack.pop()
+        n._whole = (n.op != "input" and not isinstance(n, ValuesNode) and not _traces(n.args) and
+                    not any(getattr(f, "captures", False) for f in n.functions()) and all(i._whole for i in n.inputs))
+    return node._whole
+
+
 def made_for_elements(node):
     """Whether a definition is one for each element of another."""
     return any(n.op == "input" or isinstance(n, ValuesNode) or _traces(n.args) for n in node.nodes())
@@ -234,6 +248,8 @@ def made_for_elements(node):
 
 def first_element(node, first_of):
     """`first_of` a definition, for the first of the elements it is made for where there is one; None: there is none."""
+    if whole(node):
+        return first_of(node)
     traces, inputs = [], False
     for n in node.nodes():
         if any(getattr(f, "captures", False) for f in n.functions()):
@@ -257,7 +273,7 @@ def _filled(node, values):
         return node.like
     out = _definition.Node(node.op, {}, structure=node.structure) if isinstance(node, InputNode) else copy.copy(node)
     out.args = _replaced(node.args, lambda v: v.of_value(values[v.number]))
-    out.inputs, out._handle = tuple(_filled(n, values) for n in node.inputs), None
+    out.inputs, out._handle, out._whole = tuple(_filled(n, values) for n in node.inputs), None, None
     return out
 
 
