@@ -146,7 +146,7 @@ def code(dtype):
     """The engine's name of a dtype (core/spec ParseDType)."""
     if dtype.hasobject:
         return "|O"
-    if dtype.kind != "V":
+    if _numpys(dtype):
         return dtype.str
     if dtype.names:
         return f"|V{dtype.itemsize}[{dtype.descr!r}]"
@@ -155,7 +155,12 @@ def code(dtype):
 
 def plain(dtype):
     """A dtype of NumPy's own with values as large: engines know no others, such as bfloat16."""
-    return dtype if dtype.kind != "V" else np.dtype(f"V{dtype.itemsize}")
+    return dtype if _numpys(dtype) else np.dtype(f"V{dtype.itemsize}")
+
+
+def _numpys(dtype):
+    """Whether a dtype is one of numbers of NumPy's own: those of other packages have numbers from 256, and any kind."""
+    return dtype.kind != "V" and dtype.num < 256
 
 
 _dtypes = {}
@@ -234,4 +239,4 @@ class Handle:
 
 def specs_of(element):
     """TensorSpecs of the engine's description of elements."""
-    return [TensorSpec([None if d < 0 else d for d in c["shape"]], dtype_of(c["dtype"])) for c in element["components"]]
+    return [TensorSpec([None if d < 0 else d for d in c["shape"]], dtype_of(c["dtype"])) for c in element["components"] or ()]

@@ -71,6 +71,9 @@ class Trace:
         if self.reason:
             raise EndOfTrace(self.reason)
         operands = [t if t._trace is self else self._from_outside(t) for t in operands]
+        for dtype in (*[t._dtype for t in operands], *[np.dtype(d) for _, d in results]):
+            if dtype.kind == "f" and dtype.num >= 256:  # float8_e5m2: not NumPy's, but of the kind of NumPy's
+                self.end(f"it uses {dtype}")
         self.nodes.append({"op": op, "in": [t._value for t in operands], "attrs": attrs})
         if op.startswith("random"):
             self.exact = None
