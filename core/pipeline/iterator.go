@@ -20,6 +20,9 @@ type Options struct {
 	Pass  int64     `json:"pass"`
 	Shard *[2]int64 `json:"shard"` // how many readers, which of them
 	State *State    `json:"state"` // instead of Pass
+	// Seeds are used instead of those of the definition, where there is no State: a
+	// pass after one that was taken up has the same seeds, drawn or not.
+	Seeds []uint64 `json:"seeds"`
 	// Combine has the iterator make no elements: when its queue has ended, its State(0)
 	// is the one from which this dataset goes on after all readers that there were,
 	// whose states these are. Functions of Python may be called to find it.
@@ -77,6 +80,12 @@ func (d *Dataset) Iterate(o Options) (*Iterator, error) {
 			return nil, err
 		}
 		it.dataset, it.pass, o.State = resumed, state.Pass, state
+	} else if len(o.Seeds) > 0 && len(o.Seeds) == len(d.known().seeds) {
+		seeded, err := d.seeded(o.Seeds)
+		if err != nil {
+			return nil, err
+		}
+		it.dataset = seeded
 	}
 	if it.pass < 0 || o.Workers < 0 || o.RAMBudget < 0 {
 		return nil, errs.New(errs.InvalidArgument, "iterator", "pass %d, %d workers, %d bytes; none may be negative", it.pass, o.Workers, o.RAMBudget)

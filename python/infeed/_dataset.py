@@ -43,6 +43,7 @@ class Dataset(Sources, Transformations):
         self._node = node
         self._options = options or Options()
         self._passes = itertools.count()
+        self._seeds = None  # those of a state that was loaded
 
     @staticmethod
     def _of(node, options=None):
@@ -253,9 +254,9 @@ class Dataset(Sources, Transformations):
 
     # -- the engine -------------------------------------------------------------------------
 
-    def _continue_after(self, pass_):
-        """Makes the next `iter` the pass after this one."""
-        self._passes = itertools.count(pass_ + 1)
+    def _continue_after(self, pass_, seeds):
+        """Makes the next `iter` the pass after this one, with the same seeds."""
+        self._passes, self._seeds = itertools.count(pass_ + 1), seeds
 
     def _ready(self):
         """What the engine made of the definition, now that it is to run."""

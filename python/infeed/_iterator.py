@@ -37,6 +37,7 @@ class Iterator:
 
     def __init__(self, dataset, pass_, shard=None):
         self._dataset, self._pass, self._shard = dataset, pass_, shard
+        self._seeds = dataset._seeds  # None: the definition's
         self._decoder = self._jobs = None
         self._ready = []  # elements of the group at hand, the next one last
         self._pop = self._ready.pop
@@ -223,7 +224,16 @@ class Iterator:
         threads = self._dataset._threads() if handle.calls else 0
         self._workers = max(_options.workers(options, self._dataset._default_workers()), threads, int(handle.calls))
         call = _native.Call(handle.number)
-        call("dataset_iterate", {"pass": self._pass, "shard": self._shard, "state": state, "workers": self._workers,
+        try:
+            return self._begin(call, handle, state, options, threads)
+        except BaseException:
+            opened = call.struct.out[0] & _U64
+            if self._call is None or self._call.struct.handle != opened:
+                _close(opened)  # an interrupt came before anybody knew of it
+            raise
+
+    def _begin(self, call, handle, state, options, threads):
+        call("dataset_iterate", {"pass": self._pass, "shard": self._shard, "state": state, "seeds": self._seeds, "workers": self._workers,
                                  "ram_budget": _options.ram_budget(options), "functions": handle.calls,
                                  "threads": threads > 0})
         self._may_lend = call.struct.out[1]
@@ -271,7 +281,8 @@ class Iterator:
     def load_state_dict(self, state):
         """Goes to where a state was saved, in the pass it was saved in.
 
-        The next `iter` over the dataset is then the pass after that one. Where the
+        The next `iter` over the dataset is then the pass after that one, with the same
+        seeds. Where the
         dataset has a `shard` over random access data, and behind it only operations that
         keep its elements in order (map, filter, batch, padded_batch, ragged_batch,
         flat_map, unbatch, ignore_errors, prefetch), the number of readers may have
@@ -305,13 +316,15 @@ class Iterator:
             if state is not states[0]:
                 state = self._combined(states)
             old = self._call
-            self._open(state)
-            if old is not None:
-                _close(old.struct.handle)
+            try:
+                self._open(state)
+            finally:
+                if old is not None and self._call is not old:
+                    _close(old.struct.handle)
             self._forget()
             self._ready.clear()
             self._start = self._end
-            self._dataset._continue_after(self._pass)
+            self._dataset._continue_after(self._pass, self._state.get("seeds"))
 
     def _combined(self, states):
         """The state from which this reader goes on after those that left the states."""
@@ -531,4 +544,4 @@ def first_of(node):
                 cause = _native.Call(call.struct.handle)
                 raise cause.error(_native.library().infeed_dataset_error(cause.address))
     finally:
-        call("close")
+        _close(call.struct.out[0] & _U64)
