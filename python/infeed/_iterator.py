@@ -526,10 +526,12 @@ def first_of(node):
         return handle.element(0, 0, Decoder(node.structure, handle.specs), last=True) if handle.cardinality else None
     jobs, call = None, _native.Call(handle.number)
     try:
-        call("dataset_iterate", {"pass": 0, "workers": 1, "functions": handle.calls})
+        call("dataset_iterate", {"pass": 0, "workers": int(handle.calls), "functions": handle.calls})
         call.struct.handle = call.struct.out[0] & _U64
         if handle.calls:
             jobs = _function.Jobs(call.struct.handle, 0, 0)
+        else:
+            call("dataset_produce")  # and nothing beyond the first element
         while True:
             status = _native.library().infeed_next(call.address)
             entry = call.struct.entry
