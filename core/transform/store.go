@@ -222,8 +222,12 @@ func (s *store) stored() block.Block {
 // more than half of the memory is of strings that are gone, it is packed.
 type storedText struct {
 	block.Text
-	live int64 // bytes
+	live  int64  // bytes
+	order []spot // strings as they lie in memory, those that are gone too
 }
+
+// spot is where a string was put. It is gone when its place has another start.
+type spot struct{ place, start int64 }
 
 func (t *storedText) upTo(n int64) {
 	for int64(len(t.Starts)) < n {
@@ -235,7 +239,8 @@ func (t *storedText) upTo(n int64) {
 func (t *storedText) put(from *block.Text, places []int64, each int64) {
 	t.upTo((slices.Max(places) + 1) * each)
 	bytes, run := from.Bytes(), from.Run()
-	if int64(len(t.Data))+bytes > int64(cap(t.Data)) && t.live < int64(len(t.Data)/2) {
+	full := int64(len(t.Data))+bytes > int64(cap(t.Data)) && t.live < int64(len(t.Data)/2)
+	if full || len(t.order) > 2*len(t.Starts)+1024 {
 		t.pack()
 	}
 	t.live += bytes
@@ -251,7 +256,9 @@ func (t *storedText) put(from *block.Text, places []int64, each int64) {
 				shift = int64(len(t.Data)) - from.Starts[i]
 				t.Data = append(t.Data, from.At(int(i))...)
 			}
-			t.Starts[p*each+k], t.Ends[p*each+k] = from.Starts[i]+shift, from.Ends[i]+shift
+			at := p*each + k
+			t.Starts[at], t.Ends[at] = from.Starts[i]+shift, from.Ends[i]+shift
+			t.order = append(t.order, spot{at, t.Starts[at]})
 		}
 	}
 }
@@ -264,12 +271,18 @@ func (t *storedText) free(first, n int64) {
 	}
 }
 
+// pack moves the strings together, in the memory that they have.
 func (t *storedText) pack() {
-	packed := make([]byte, 0, max(2*t.live, 1024))
-	for i, from := range t.Starts {
-		at := int64(len(packed))
-		packed = append(packed, t.Data[from:t.Ends[i]]...)
-		t.Starts[i], t.Ends[i] = at, int64(len(packed))
+	end, kept := int64(0), t.order[:0]
+	for _, o := range t.order {
+		from, to := t.Starts[o.place], t.Ends[o.place]
+		if from != o.start {
+			continue
+		}
+		copy(t.Data[end:], t.Data[from:to])
+		t.Starts[o.place], t.Ends[o.place] = end, end+to-from
+		kept = append(kept, spot{o.place, end})
+		end += to - from
 	}
-	t.Data = packed
+	t.Data, t.order = t.Data[:end], kept
 }
