@@ -2,7 +2,8 @@
 
 `infeed doctor` tells what was built in and what the machine offers, for a
 report of a problem. It must work where nothing else does: it loads no other
-part of the package until it knows that the library is there.
+part of the package until it knows that the library is there. `infeed inspect` says
+what is in a file of infeed's.
 """
 
 import argparse
@@ -31,10 +32,28 @@ def main(arguments=None):
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     doctor = commands.add_parser("doctor", help="tell what was built in and what this machine offers")
     doctor.add_argument("--json", action="store_true", help="print one JSON object")
+    inspect = commands.add_parser("inspect", help="say what is in a state, checkpoint or backup")
+    inspect.add_argument("path", help="a file")
+    inspect.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args(arguments)
+    if options.command == "inspect":
+        return show(options.path, options.json)
     report = examine()
     print(json.dumps(report, indent=2) if options.json else describe(report))
     return 1 if report["problems"] else 0
+
+
+def show(path, as_json):
+    """Print what is in a file; return the exit status: 1 where it is damaged, not there, or not infeed's."""
+    from infeed import _describe
+
+    try:
+        found = _describe.examine(path)
+    except (infeed.Error, OSError) as err:
+        print(f"infeed: {err}", file=sys.stderr)
+        return 1
+    print(json.dumps(found, indent=2) if as_json else "\n".join(_describe.lines(found)))
+    return 0
 
 
 def examine():

@@ -146,8 +146,13 @@ class _Opened:
             from infeed._engine import length_of
 
             self.endless = length_of(self.dataset) is None
-        self.state_dict, self.load_state_dict = self.iterator.state_dict, self.iterator.load_state_dict
         return self
+
+    def state_dict(self):
+        return self.iterator.state_dict()
+
+    def load_state_dict(self, state):
+        self.iterator.load_state_dict(state)
 
     def __iter__(self):
         return self.iterator
@@ -170,20 +175,20 @@ def _compare(found, want, number, where):
         raise AssertionError(f"{where}: {len(want)} elements follow in the unbroken run, and {count} came")
 
 
-def _difference(a, b, path=""):
+def _difference(a, b, path="it"):
     """How a differs from b, in words; None: not at all."""
     import numpy as np
 
     if type(a) is not type(b):
-        return f"{path or 'it'} is a {type(a).__name__}, and was a {type(b).__name__}"
+        return f"{path} is a {type(a).__name__}, and was a {type(b).__name__}"
     if isinstance(b, dict):
         if a.keys() != b.keys():
-            return f"{path or 'it'} has the keys {list(a)}, and had {list(b)}"
+            return f"{path} has the keys {list(a)}, and had {list(b)}"
         return next((d for k in b if (d := _difference(a[k], b[k], f"{path}[{k!r}]")) is not None), None)
     if isinstance(b, (tuple, list)):
         if len(a) != len(b):
-            return f"{path or 'it'} has {len(a)} parts, and had {len(b)}"
+            return f"{path} has {len(a)} parts, and had {len(b)}"
         return next((d for i in range(len(b)) if (d := _difference(a[i], b[i], f"{path}[{i}]")) is not None), None)
     x, y = np.asarray(a), np.asarray(b)
     same = x.dtype == y.dtype and x.shape == y.shape and (x.tolist() == y.tolist() if y.dtype.hasobject else x.tobytes() == y.tobytes())
-    return None if same else f"{path or 'it'} is {a!r:.200}, and was {b!r:.200}"
+    return None if same else f"{path} is {a!r:.200}, and was {b!r:.200}"

@@ -141,14 +141,14 @@ def counters(callbacks):
 
 
 def fit(folder, log, data=None, val=None, backup=None, optimizer="adam", spe=1, callbacks=(), first=True, stop_after=None,
-        seed=7, model=None, out=None, **options):
+        seed=7, model=None, out=None, more=(), **options):
     """One fit, with everything made anew; `first`: the backup stands first among callbacks."""
     keras.utils.set_random_seed(seed)
     ds = make(**(data or {}))
     if val is not None:
         options["validation_data"] = make(**val)
     model = net(optimizer, spe, **(model or {}))
-    every = [*extra(callbacks, folder), Watch(log, stop_after)]
+    every = [*extra(callbacks, folder), *more, Watch(log, stop_after)]
     if backup is not None:
         own = infeed.keras.BackupAndRestore(os.path.join(folder, "backup"), **backup)
         every = [own, *every] if first else [*every, own]
@@ -364,3 +364,43 @@ def board(stop=9):
             pass
         fit(two, {}, callbacks=["TensorBoard"], backup={"save_freq": 3})
         return steps(one), steps(two)
+
+
+GOLDEN = {"backup": {"save_freq": 4}, "data": {"length": 4, "seed": 3, "workers": 0, "dataset": "Shuffling"}, "epochs": 2,
+          "callbacks": ["Patient"], "val": {"length": 2, "workers": 0}}
+
+
+def make_golden(folder):
+    """Leaves a backup in a folder, made before batch 2 of epoch 1."""
+    try:
+        fit(folder, {}, stop_after=7, **{**GOLDEN, "backup": {"save_freq": 6, "delete_checkpoint": False}})
+    except Broken:
+        pass
+
+
+def from_golden(folder):
+    """Goes on from a backup that is kept."""
+    import shutil
+
+    log, weights = {}, []
+
+    class Look(keras.callbacks.Callback):
+        def on_train_batch_begin(self, batch, logs=None):
+            if not weights:
+                weights.extend(keras.ops.convert_to_numpy(v) for v in self.model.weights)
+
+    with tempfile.TemporaryDirectory() as own:
+        shutil.copytree(folder, os.path.join(own, "backup"))
+        name = os.path.join(own, "backup", os.listdir(folder)[0])
+        kept = np.load(name)
+        end = fit(own, log, more=[Look()], **GOLDEN)
+        same = all(np.array_equal(kept[f"{n:05}"], w) for n, w in zip(_order(kept), weights))
+    return {"first": next(iter(log)), "epochs": end["epochs"], "weights": same and len(weights) == 8}
+
+
+def _order(kept):
+    """Numbers of a kept backup's weights: its variables without seeds."""
+    import json
+
+    described = json.loads(kept["state.json"].decode())["variables"]["model"]
+    return [n for n, d in enumerate(described) if "seed_generator" not in d["path"]]
