@@ -37,6 +37,7 @@ _PLACES = {
     "CheckpointInputPipelineHook": "_hook",
     "make_saveable_from_iterator": "_hook",
     "make_csv_dataset": "_make_csv",
+    "snapshot": "_snapshot",
 }
 
 # Modules that come with infeed when they are asked for.

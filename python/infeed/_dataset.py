@@ -8,6 +8,7 @@ from infeed import _arguments, _definition, _template
 from infeed._errors import Error, InvalidArgumentError
 from infeed._iterator import Decoder, Iterator
 from infeed._options import Options
+from infeed._snapshot import Snapshots
 from infeed._sources import Sources
 from infeed._spec import Structure
 from infeed._transformations import Transformations
@@ -19,7 +20,7 @@ AUTOTUNE = -1
 MOST_WORKERS = 8  # by default; gathering rows is bound by memory
 
 
-class Dataset(Sources, Transformations):
+class Dataset(Sources, Transformations, Snapshots):
     """A sequence of elements, described and not yet made. Every method returns a new one.
 
     An element is a component, or nested tuples, dicts and named tuples of them;

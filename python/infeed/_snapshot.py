@@ -1,0 +1,301 @@
+"""Snapshots: elements kept in folders (docs/format/snapshot.md), and how Dataset saves and loads them."""
+
+import collections
+import json
+import logging
+import os
+
+from infeed import _definition, _fingerprint
+from infeed._errors import InvalidArgumentError, UnimplementedError
+from infeed._spec import Structure, TensorSpec
+
+_COMPRESSIONS = (None, "", "NONE", "AUTO", "GZIP", "SNAPPY", "ZSTD")
+MANIFEST = "manifest.json"
+
+
+class SnapshotNode(_definition.Node):
+    """snapshot: the folder is named after what the elements depend on."""
+
+    def __init__(self, node, path, compression, given, identity):
+        super().__init__("snapshot", {"path": path, "compression": compression}, (node,))
+        self.given, self.identity = given, identity
+        self._parts = self._decided = None
+
+    def parts(self):
+        """What the elements depend on; looked at once for a dataset object, and again when a function turned out to be another kind."""
+        decided = [f.decision for n in self.nodes() for f in n.functions()]
+        if self._parts is None or self._decided != decided:
+            self._decided = decided
+            self._parts = _fingerprint.parts_of(self.inputs[0], self.identity, self.given)
+            structure = {"structure": self.structure.document(), "specs": [repr(s) for s in self.inputs[0].specs]}
+            self._parts["element spec"] = _fingerprint.digest_of(structure)
+        return self._parts
+
+    def arguments(self):
+        before, parts = self._parts, self.parts()
+        digest = _fingerprint.digest_of(parts)
+        if parts is not before:
+            _say_why(self.args["path"], digest, parts)
+        return {"path": os.path.join(self.args["path"], digest), "compression": self.args["compression"],
+                "about": {"structure": form_of(self.structure), "fingerprint": digest, "parts": parts}}
+
+    def __getstate__(self):
+        return {**super().__getstate__(), "_parts": None}
+
+
+class LoadNode(_definition.Node):
+    """load."""
+
+    def __init__(self, path, element_spec):
+        super().__init__("load", {"path": path})
+        self.element_spec = element_spec
+        self._loaded = None
+
+    @property
+    def structure(self):
+        if self._loaded is None:
+            if self.element_spec is not None:
+                self._loaded = Structure.of(self.element_spec)[0]
+            else:
+                manifest = read_manifest(find(self.args["path"]))
+                form = (manifest["about"] or {}).get("structure", manifest["spec"]["structure"])
+                self._loaded = structure_of(form, _definition.specs_of(manifest["spec"]))
+        return self._loaded
+
+    def __getstate__(self):
+        return {**super().__getstate__(), "_loaded": None}
+
+
+def snapshot_node(node, path, compression, reader_func, shard_func, fingerprint, identity):
+    """The node of Dataset.snapshot."""
+    _plain_order("snapshot", reader_func, shard_func)
+    if fingerprint is not None and not isinstance(fingerprint, str):
+        raise InvalidArgumentError(f"snapshot: fingerprint is {fingerprint!r:.80}; a str is needed")
+    if identity not in ("stat", "content"):
+        raise InvalidArgumentError(f'snapshot: identity is {identity!r:.80}; it must be "stat" or "content"')
+    _storable("snapshot", node)
+    return SnapshotNode(node, _path("snapshot", path), _compression("snapshot", compression), fingerprint, identity)
+
+
+def save(dataset, path, compression, shard_func, format):
+    """Dataset.save."""
+    _plain_order("save", None, shard_func)
+    if format != "infeed":
+        if format == "tf":
+            raise UnimplementedError('save: format="tf" is not written by this version; format="infeed" is')
+        raise InvalidArgumentError(f'save: format is {format!r:.80}; it must be "infeed"')
+    _storable("save", dataset._node)
+    args = {"path": _path("save", path), "compression": _compression("save", compression),
+            "about": {"structure": form_of(dataset._node.structure)}}
+    saved = type(dataset)._of(_definition.Node("save", args, (dataset._node,), Structure("leaf")), dataset._options)
+    for _ in saved:
+        pass
+
+
+def load_node(path, element_spec, compression, reader_func):
+    """The node of Dataset.load."""
+    _plain_order("load", reader_func, None)
+    _compression("load", compression)
+    node = LoadNode(_path("load", path), element_spec)
+    specs = node.handle().specs
+    if element_spec is not None:
+        _check(element_spec, specs)
+    return node
+
+
+def _check(element_spec, specs):
+    """Raises InvalidArgumentError where stored elements are not as a spec says."""
+    wanted = [v for _, v in Structure.of(element_spec)[1]]
+    fits = len(wanted) == len(specs) and all(
+        isinstance(w, TensorSpec) and w.dtype == s.dtype and len(w.shape) == len(s.shape)
+        and all(a is None or a == b for a, b in zip(w.shape, s.shape)) for w, s in zip(wanted, specs))
+    if not fits:
+        raise InvalidArgumentError(f"load: element_spec is {element_spec}; the elements stored have {specs}")
+
+
+def _plain_order(op, reader_func, shard_func):
+    for name, f in (("reader_func", reader_func), ("shard_func", shard_func)):
+        if f is not None:
+            raise UnimplementedError(f"{op}: {name} is not supported by this version; leave it out, and use shuffle or shard on the dataset")
+
+
+def _path(op, path):
+    try:
+        return os.path.abspath(os.fsdecode(os.fspath(path)))
+    except TypeError:
+        raise InvalidArgumentError(f"{op}: path is {path!r:.80}; a path is needed") from None
+
+
+def _compression(op, compression):
+    if compression not in _COMPRESSIONS:
+        raise InvalidArgumentError(f"{op}: compression is {compression!r:.80}; it must be None, NONE, AUTO, GZIP, SNAPPY or ZSTD")
+    return compression or "NONE"
+
+
+def _storable(op, node):
+    def kinds(s):
+        return {s.kind}.union(*map(kinds, s.items))
+
+    if "dataset" in kinds(node.structure):
+        raise InvalidArgumentError(f"{op}: elements that are datasets, as window's, cannot be stored; flat_map makes elements of them")
+
+
+# -- what is on disk -----------------------------------------------------------------------
+
+
+def find(path):
+    """The folder of the snapshot at a path: it itself, or the only one in it. The engine says what is wrong otherwise."""
+    if os.path.isfile(os.path.join(path, MANIFEST)):
+        return path
+    found = folders(path)
+    return found[0] if len(found) == 1 else path
+
+
+def folders(path):
+    """The folders of the complete snapshots in a folder."""
+    try:
+        names = sorted(os.listdir(path))
+    except OSError:
+        return []
+    return [os.path.join(path, n) for n in names if os.path.isfile(os.path.join(path, n, MANIFEST))]
+
+
+def read_manifest(folder):
+    """The manifest of a snapshot, which the engine has found or will find to be whole."""
+    with open(os.path.join(folder, MANIFEST), encoding="utf-8") as f:
+        return json.load(f)
+
+
+def manifest_bytes(path):
+    """What tells a stored dataset apart: its manifest, which names its chunks."""
+    with open(os.path.join(find(path), MANIFEST), "rb") as f:
+        return f.read()
+
+
+def form_of(structure):
+    """A structure as JSON: the engine's form, but with the keys of dicts as they were given."""
+    if structure.kind != "dict":
+        form, items = structure.document(), structure.items
+        if structure.kind == "tuple":
+            return {"tuple": [form_of(item) for item in items]}
+        if structure.kind == "namedtuple":
+            return {**form, "dict": [[k, form_of(item)] for k, item in zip(structure.keys, items)]}
+        return form
+    plain = all(type(k) in (str, int) for k in structure.keys)
+    inside = dict(zip(structure.order, structure.items))
+    return {"dict": [[k if plain else str(k), form_of(inside[k])] for k in structure.keys]}
+
+
+def structure_of(form, specs):
+    """The structure that `form_of` or the engine describes; specs are those of its components."""
+    specs = iter(specs)
+
+    def read(form):
+        if form is None:
+            next(specs)
+            return Structure("leaf")
+        if "tuple" in form:
+            return Structure("tuple", items=tuple(map(read, form["tuple"])))
+        keys = tuple(k for k, _ in form["dict"])
+        if form.get("name") == ":ragged":
+            values, shapes = next(specs), next(specs)
+            return Structure("ragged", items=(Structure("leaf"), Structure("leaf")),
+                             example=TensorSpec((None,) * (shapes.shape[1] or 0), values.dtype))
+        if "name" in form:
+            items = tuple(read(item) for _, item in form["dict"])
+            return Structure("namedtuple", keys, items=items, example=collections.namedtuple(form["name"], keys))
+        order, inside = tuple(sorted(keys)), dict(form["dict"])
+        return Structure("dict", keys, order, tuple(read(inside[k]) for k in order), {})
+
+    return read(form)
+
+
+def _say_why(path, digest, parts):
+    """Logs why none of the snapshots in a folder is used, where there are some."""
+    if os.path.isdir(os.path.join(path, digest)):
+        return
+    found = []
+    for folder in folders(path):
+        about = read_manifest(folder).get("about") or {}
+        if isinstance(about.get("parts"), dict):
+            found.append(_fingerprint.difference(about["parts"], parts))
+    if found:
+        closest = min(found, key=len)
+        logging.getLogger("infeed").warning("snapshot: none of the %d in %s is reused: %s", len(found), path, "; ".join(closest[:5]))
+
+
+class Snapshots:
+    """The methods of Dataset that store elements and read them."""
+
+    def snapshot(self, path, compression="AUTO", reader_func=None, shard_func=None, name=None, *, fingerprint=None, identity="stat"):
+        """The elements, stored in a folder by the first whole pass and read from there by all others, in any process.
+
+        path: a folder, for snapshots of any definitions. A snapshot is used only for
+        what it was made of: the operations and their arguments, functions by their code
+        and what they use, arrays by their content, files by name, size and time
+        (identity="content": by what they hold). fingerprint: a text that stands for the
+        functions and objects of Python, for those that cannot be told apart; change it
+        when they make other elements. A log line says why a snapshot that is there is not used. compression: None, "NONE", "AUTO",
+        "GZIP", "SNAPPY" or "ZSTD". A pass that is broken off keeps what it has stored, and
+        the next one goes on from there. The order is that of the first pass, in every
+        pass. reader_func and shard_func are not supported yet: give None. Raises
+        InvalidArgumentError where something cannot be hashed, and for an endless dataset;
+        DataLossError, with file and place, where a stored file is damaged.
+
+        Example:
+            >>> import infeed, tempfile
+            >>> folder = tempfile.mkdtemp()
+            >>> ds = infeed.Dataset.range(4).map(lambda x: x * x).snapshot(folder)
+            >>> [[int(x) for x in ds] for _ in range(2)]  # made, and then read
+            [[0, 1, 4, 9], [0, 1, 4, 9]]
+        """
+        node = snapshot_node(self._node, path, compression, reader_func, shard_func, fingerprint, identity)
+        return type(self)._of(node, self._options)
+
+    def save(self, path, compression=None, shard_func=None, *, format="infeed"):
+        """Stores the elements of a pass in a folder, for `Dataset.load`; what was saved there before is replaced.
+
+        compression: as for `snapshot`. shard_func is not supported yet: give None. Raises
+        InvalidArgumentError for an endless dataset, and the errors of the elements; the
+        folder is then as it was.
+
+        Example:
+            >>> import infeed, tempfile
+            >>> folder = tempfile.mkdtemp()
+            >>> infeed.Dataset.from_tensor_slices({"x": [1, 2, 3]}).save(folder)
+            >>> infeed.Dataset.load(folder)[1]
+            {'x': np.int32(2)}
+        """
+        save(self, path, compression, shard_func, format)
+
+    @classmethod
+    def load(cls, path, element_spec=None, compression=None, reader_func=None):
+        """The elements that `save` stored, or a snapshot's: a random-access dataset.
+
+        path: the folder, or one with a single snapshot in it. element_spec: what elements
+        are to be like; by default as they are stored. compression: not needed, files say
+        how they are stored. reader_func is not supported yet: give None. Raises
+        NotFoundError where there is no snapshot, DataLossError where one is unfinished or
+        damaged, and InvalidArgumentError for another element_spec.
+
+        Example:
+            >>> import infeed, tempfile
+            >>> folder = tempfile.mkdtemp()
+            >>> infeed.Dataset.range(5).save(folder, compression="ZSTD")
+            >>> ds = infeed.Dataset.load(folder)
+            >>> len(ds), int(ds[-1]), sorted(int(x) for x in ds.shuffle(seed=1))
+            (5, 4, [0, 1, 2, 3, 4])
+        """
+        return cls._of(load_node(path, element_spec, compression, reader_func))
+
+
+def snapshot(path, compression="AUTO", reader_func=None, shard_func=None, name=None, *, fingerprint=None, identity="stat"):
+    """`Dataset.snapshot` as a function for `Dataset.apply`.
+
+    Example:
+        >>> import infeed, tempfile
+        >>> ds = infeed.Dataset.range(3).apply(infeed.snapshot(tempfile.mkdtemp()))
+        >>> [int(x) for x in ds]
+        [0, 1, 2]
+    """
+    return lambda dataset: dataset.snapshot(path, compression, reader_func, shard_func, name, fingerprint=fingerprint, identity=identity)

@@ -1,0 +1,153 @@
+"""What a snapshot is used for: exactly what it was made of, in any process; a message says what changed."""
+
+import functools
+import itertools
+import logging
+import os
+import re
+
+import numpy as np
+import pytest
+
+import infeed
+from infeed import _fingerprint
+
+SCRIPT = """
+import json, re, sys, functools, numpy as np, infeed, helpers
+from infeed import _fingerprint
+
+SCALE, WORDS, PATTERN = 3, {"b", "a", "c"}, re.compile("x+")
+
+def inner(x):
+    return x * SCALE
+
+class Adder:
+    def __init__(self, n):
+        self.n = n
+    def __call__(self, x):
+        return self.deep(inner(x))
+    def deep(self, x):
+        if int(x) < 0:
+            return self.deep(x)
+        return x + self.n + len(WORDS) + helpers.number(x)
+
+def looks(x, adder=Adder(2), *, p=functools.partial(max, 2)):
+    if PATTERN.match(str(int(x))):
+        return looks(x)
+    return adder(x) + p(x)
+
+ds = infeed.Dataset.from_tensor_slices((np.arange(5), [b"a", b"b", b"c", b"d", b"e"]))
+ds = ds.map(lambda x, t: looks(x)).shuffle(5).interleave(lambda x: infeed.Dataset.range(3).map(lambda y: y + x)).batch(2)
+print(json.dumps(_fingerprint.parts_of(ds._node)))
+"""
+
+HELPERS = "def number(x):\n    return 4\n"
+
+
+def test_it_is_the_same_in_every_process(run, tmp_path):
+    (tmp_path / "helpers.py").write_text(HELPERS)
+    first = run(SCRIPT)
+    assert len(first) > 8
+    assert run(SCRIPT) == first
+
+
+@pytest.mark.parametrize("old,new", [
+    ("SCALE, WORDS, PATTERN = 3", "SCALE, WORDS, PATTERN = 4"), ('{"b", "a", "c"}', '{"b", "a", "d"}'), ('"x+"', '"y+"'),
+    ("return x * SCALE", "return SCALE * x"), ("self.deep(inner(x))", "self.deep(inner(inner(x)))"), ("x + self.n", "x - self.n"), ("Adder(2)", "Adder(3)"),
+    ("partial(max, 2)", "partial(max, 3)"), ("np.arange(5)", "np.arange(1, 6)"), ('b"e"]', 'b"f"]'), ("lambda x, t: looks(x)", "lambda x, t: looks(x) + 1"),
+    ("shuffle(5)", "shuffle(6)"), ("range(3)", "range(4)"), ("lambda y: y + x", "lambda y: y - x"), ("batch(2)", "batch(3)"),
+])
+def test_each_change_changes_it(run, tmp_path, old, new):
+    (tmp_path / "helpers.py").write_text(HELPERS)
+    first = run(SCRIPT)
+    assert old in SCRIPT
+    changed = run(SCRIPT.replace(old, new))
+    assert _fingerprint.digest_of(changed) != _fingerprint.digest_of(first)
+    assert _fingerprint.difference(first, changed)
+
+
+def test_a_module_of_the_users_is_known_by_its_text(run, tmp_path):
+    (tmp_path / "helpers.py").write_text(HELPERS)
+    first = run(SCRIPT)
+    (tmp_path / "helpers.py").write_text(HELPERS.replace("4", "5"))
+    assert _fingerprint.difference(first, run(SCRIPT)) != []
+
+
+def test_nothing_else_changes_it(run, tmp_path):
+    (tmp_path / "helpers.py").write_text(HELPERS)
+    first = run(SCRIPT)
+    for old, new in [("ds = ds.map", "\n\n# a comment\nds = ds.map"), (".batch(2)", ".batch(2).prefetch(3)"), ("SCALE, WORDS", "UNUSED = 9; SCALE, WORDS")]:
+        assert old in SCRIPT
+        assert run(SCRIPT.replace(old, new)) == first
+
+
+def test_files_by_size_and_time_or_content(tmp_path):
+    file = tmp_path / "lines"
+    file.write_text("a\nb\n")
+    ds = infeed.TextLineDataset(str(file))
+
+    def both():
+        return [_fingerprint.digest_of(_fingerprint.parts_of(ds._node, identity)) for identity in ("stat", "content")]
+
+    first = both()
+    os.utime(file, ns=(1, 1))
+    touched = both()
+    assert touched[0] != first[0] and touched[1] == first[1]
+    file.write_text("a\nc\n")
+    os.utime(file, ns=(1, 1))
+    assert both()[1] != first[1]
+
+
+def test_files_that_other_elements_name(tmp_path):
+    for name in "ab":
+        (tmp_path / name).write_text(name)
+    for names in (infeed.Dataset.list_files(str(tmp_path / "*"), shuffle=False), infeed.Dataset.from_tensor_slices([str(tmp_path / n) for n in "ab"])):
+        ds = names.interleave(infeed.TextLineDataset, cycle_length=2)
+        first = _fingerprint.parts_of(ds._node)
+        (tmp_path / "b").write_text("longer")
+        assert any("/b changed" in d for d in _fingerprint.difference(first, _fingerprint.parts_of(ds._node)))
+        (tmp_path / "b").write_text("b")
+
+
+def test_what_cannot_be_hashed_needs_a_text(tmp_path):
+    stream = itertools.count()
+
+    def numbered(x):
+        next(stream)
+        return int(x)
+
+    ds = infeed.Dataset.range(3).map(numbered)
+    with pytest.raises(infeed.InvalidArgumentError, match=r"2\. map: closure stream cannot be hashed.*itertools.count.*fingerprint="):
+        list(ds.snapshot(tmp_path))
+    assert [int(x) for x in ds.snapshot(tmp_path, fingerprint="v1")] == [0, 1, 2]
+    assert len(os.listdir(tmp_path)) == 1
+    list(ds.snapshot(tmp_path, fingerprint="v2"))
+    assert len(os.listdir(tmp_path)) == 2
+
+
+def test_a_message_says_why_a_snapshot_is_not_used(tmp_path, caplog):
+    def make(k):
+        return infeed.Dataset.range(3).map(lambda x: int(x) + k).snapshot(tmp_path)
+
+    with caplog.at_level(logging.WARNING, "infeed"):
+        assert [int(x) for x in make(1)] == [1, 2, 3]
+        assert [int(x) for x in make(1)] == [1, 2, 3]
+        assert not caplog.records
+        assert [int(x) for x in make(2)] == [2, 3, 4]
+    assert re.search(r"none of the 1 in .* is reused: 2\. map: closure k changed", caplog.text)
+
+
+def test_values_of_python():
+    """Equal values have one hash, others another."""
+    def digest(v):
+        return _fingerprint._Parts({}, "stat", False).value(v)
+
+    loop = [1]
+    loop.append(loop)
+    other = [2]
+    other.append(other)
+    values = [None, True, 1, 1.0, "1", b"1", (1,), [1], {1}, {1: 2}, {2: 1}, np.int64(1), np.ones(1), np.ones(2), np.dtype("i4"), range(3), range(4), loop, other,
+              functools.partial(max, 1), functools.partial(max, 2), np.sin, np.cos, len, os.path.join, re.compile("a"), re.compile("a", re.I), np, os, dict, list]
+    assert len({digest(v) for v in values}) == len(values)
+    assert digest({"b", "a"}) == digest({"a", "b"})
+    assert digest([np.zeros(2)] * 2) == digest([np.zeros(2), np.zeros(2)])
