@@ -3,6 +3,7 @@ package transform
 import (
 	"slices"
 
+	"infeed/core/arena"
 	"infeed/core/block"
 	"infeed/core/dataset"
 	"infeed/core/kernel"
@@ -12,7 +13,8 @@ import (
 // store keeps elements at places, to be taken in any order. Those of the shapes of
 // the first lie in columns, one place after the other; others, and errors, by
 // themselves. Memory is that of the most elements that were stored at once, and as
-// much again for text at most.
+// much again for text at most; columns that are not small are mapped, since the garbage
+// collector would let as much again and more be used before it looks.
 //
 // As a dataset.Sink it puts elements at free places: begin, then calls of Block, then
 // finish.
@@ -32,6 +34,7 @@ type store struct {
 
 type storeColumn struct {
 	data     []byte
+	mapped   *arena.Segment // that data is in; nil: it is not mapped
 	rowBytes int64
 	text     *storedText
 	strings  int64 // of each element
@@ -161,15 +164,42 @@ func (s *store) put(b block.Block, places []int64) {
 			c.text.put(b.Columns[i].Text, places, c.strings)
 			continue
 		}
-		if need := s.count * c.rowBytes; need > int64(len(c.data)) {
-			if need > int64(cap(c.data)) {
-				grown := make([]byte, need, s.wanted(max(need, int64(cap(c.data))*5/4), c.rowBytes))
-				copy(grown, c.data)
-				c.data = grown
-			}
-			c.data = c.data[:need]
+		if need := s.count * c.rowBytes; need > int64(cap(c.data)) {
+			c.grow(s.wanted(max(need, int64(cap(c.data))*5/4), c.rowBytes))
 		}
+		c.data = c.data[:s.count*c.rowBytes]
 		kernel.Scatter(c.data, b.Columns[i].Data, int(c.rowBytes), places)
+	}
+}
+
+// leastMapped is the size from which on columns are mapped.
+const leastMapped = 1 << 20
+
+// grow gives a column memory of so many bytes, with what it holds.
+func (c *storeColumn) grow(bytes int64) {
+	before, data := c.mapped, c.data
+	c.mapped = nil
+	if bytes >= leastMapped {
+		if segment, err := arena.NewPrivateSegment(1, bytes, nil); err == nil {
+			c.mapped, c.data = segment, segment.Bytes()
+		}
+	}
+	if c.mapped == nil {
+		c.data = make([]byte, bytes)
+	}
+	c.data = c.data[:copy(c.data, data)]
+	if before != nil {
+		before.Close()
+	}
+}
+
+// close unmaps what is mapped.
+func (s *store) close() {
+	for i := range s.columns {
+		if c := &s.columns[i]; c.mapped != nil {
+			c.mapped.Close()
+			c.mapped, c.data = nil, nil
+		}
 	}
 }
 

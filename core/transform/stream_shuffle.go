@@ -41,6 +41,7 @@ func (s *streamShuffle) Iterate(scope *dataset.Scope, pass rng.Key, from *datase
 	if it.in, err = s.in.Iterate(scope, pass, in); err != nil {
 		return nil, err
 	}
+	scope.Defer(it.store.close)
 	return it, it.resume(at[1])
 }
 
