@@ -87,4 +87,5 @@ $(DONE)/test: pyproject.toml setup.py | $(LIBRARY)
 
 $(DONE)/bench: pyproject.toml setup.py | $(LIBRARY)
 	$(PIP) install --no-build-isolation -e '.[bench]'
+	$(PY) -m bench --install pyarrow
 	@touch $@
