@@ -35,6 +35,14 @@ type Iterator interface {
 	Token() *Token
 }
 
+// Jumper is a definition that may know places in it without making what is before.
+type Jumper interface {
+	Definition
+	// Jump returns the token behind as many of the first n elements as it can tell
+	// of, and how many those are; the start and 0 where it cannot.
+	Jump(s *Scope, n int64) (*Token, int64)
+}
+
 // Indexed is a definition whose elements can be made in any order. Its cardinality
 // is known or Infinite.
 type Indexed interface {

@@ -89,6 +89,14 @@ func (c *counted) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) (
 	return &countedIterator{Iterator: it, stage: s.Counters.(*counters).of(c.node)}, nil
 }
 
+// Jump implements dataset.Jumper; what is not made is not counted.
+func (c *counted) Jump(s *dataset.Scope, n int64) (*dataset.Token, int64) {
+	if jumper, ok := c.Definition.(dataset.Jumper); ok {
+		return jumper.Jump(s, n)
+	}
+	return nil, 0
+}
+
 func (c *countedIndexed) Open(s *dataset.Scope, pass rng.Key) (dataset.RandomAccess, error) {
 	in, err := c.in.Open(s, pass)
 	if err != nil || s.Counters == nil {

@@ -89,6 +89,18 @@ func (r *records) Iterate(s *dataset.Scope, _ rng.Key, from *dataset.Token) (dat
 	return r.read(s, r.files.Paths, 0, from)
 }
 
+// Jump implements dataset.Jumper where records have a known length and place.
+func (r *records) Jump(s *dataset.Scope, n int64) (*dataset.Token, int64) {
+	if r.files.Compression != codec.None {
+		return nil, 0
+	}
+	at, skipped := record.Behind(s.FS, r.files.Paths, r.format, n)
+	if skipped == 0 {
+		return nil, 0
+	}
+	return dataset.Over(dataset.At(int64(at.File), at.Offset, 0), 0), skipped
+}
+
 // read reads some of the files. Reading ahead, it uses up to bytes for a piece; 0: what
 // is best.
 func (r *records) read(s *dataset.Scope, paths []string, bytes int, from *dataset.Token) (dataset.Iterator, error) {

@@ -57,6 +57,9 @@ func (p *part) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) (dat
 		return nil, err
 	}
 	it := &partIterator{part: p, skipped: at[0], given: at[1]}
+	if jumper, ok := p.in.(dataset.Jumper); ok && from == nil && p.skip > 0 {
+		in, it.skipped = jumper.Jump(s, p.skip)
+	}
 	it.in, err = p.in.Iterate(s, pass, in)
 	return it, err
 }

@@ -20,7 +20,8 @@ class Transformations:
         whole dataset in memory that does not grow with it. An infinite dataset is
         shuffled within windows of buffer_size elements. seed: an int; None draws
         one, which `state_dict` tells. reshuffle_each_iteration: False gives each
-        pass, and each repetition, the same order.
+        pass, and each repetition, the same order; parts made by take and skip behind
+        it are disjoint over passes only so.
 
         Example:
             >>> import infeed
