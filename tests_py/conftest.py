@@ -114,3 +114,36 @@ def nothing_left(request):
         gc.collect()
         time.sleep(0.01)
     assert not left, "left behind: " + "; ".join(left)
+
+
+class Interrupt:
+    """`with Interrupt(n):` raises Interrupt.Exception at the n-th of the lines and calls of infeed's Python code."""
+
+    class Exception(BaseException):
+        pass
+
+    def __init__(self, n):
+        self.left = n
+
+    def __enter__(self):
+        self.folder = os.path.dirname(sys.modules["infeed"].__file__) + os.sep
+        sys.settrace(self._step)
+
+    def __exit__(self, *_):
+        sys.settrace(None)
+
+    def _step(self, frame, event, argument):
+        if not frame.f_code.co_filename.startswith(self.folder):
+            return None
+        # Raised while another exception is handled, that one would never be freed by Python 3.11.
+        if event in ("call", "line") and sys.exc_info()[0] is None:
+            self.left -= 1
+            if self.left == 0:
+                raise self.Exception
+        return self._step
+
+
+@pytest.fixture
+def interrupt():
+    """What an exception of a signal's handler may do, at every place in turn."""
+    return Interrupt

@@ -208,13 +208,19 @@ class Handle:
             self.functions = node.functions()
             self.decided = [f.decision for f in self.functions]
             call = _native.Call()
-            op, args = node.opened()
-            call("dataset_open", {"op": op, "args": args, "inputs": [h.number for h in self.inputs]})
-            self.number = call.struct.handle
-            self.cardinality, self.indexed = call.struct.out[0], bool(call.struct.out[1])
-            opened = json.loads(call.long())
-            self.specs, self.text = specs_of(opened["spec"]), opened["text"]
+            try:
+                self._open(call, *node.opened())
+            except BaseException:
+                _native.Call(call.struct.handle)("close")  # an interrupt may have come before anybody knew of it
+                raise
             self.calls = any(h.calls for h in self.inputs) or any(f.calls_python() for f in self.functions)
+
+    def _open(self, call, op, args):
+        call("dataset_open", {"op": op, "args": args, "inputs": [h.number for h in self.inputs]})
+        self.number = call.struct.handle
+        self.cardinality, self.indexed = call.struct.out[0], bool(call.struct.out[1])
+        opened = json.loads(call.long())
+        self.specs, self.text = specs_of(opened["spec"]), opened["text"]
 
     def current(self):
         """False once a function of it, or what is below it, is another than it was."""
@@ -224,9 +230,13 @@ class Handle:
     def element(self, pass_, index, decode, last=False):
         """Element index of a pass; last: nothing is kept that would make another one cheaper."""
         call = _native.Call(self.number)
-        call("dataset_at", args=(pass_, index, int(last)))
-        memory = _native.lease(call.struct.entry, _native.Lent())
-        return decode(memory, call.struct.entry.meta_offset)[0]
+        try:
+            call("dataset_at", args=(pass_, index, int(last)))
+            memory = _native.lease(call.struct.entry, _native.Lent())
+            return decode(memory, call.struct.entry.meta_offset)[0]
+        except BaseException:
+            _native.library().release(call.struct.entry.slot)  # an interrupt may have come before the lease
+            raise
 
     def __del__(self):
         number, self.number = getattr(self, "number", 0), 0

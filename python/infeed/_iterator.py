@@ -97,6 +97,7 @@ class Iterator:
                 self._state, self._known = self._here(), self._last()
                 self._remember()
                 self._abandon()
+                self._jobs = None
                 if isinstance(e, StopIteration) and not self._over:
                     # A loop would take it for the end (PEP 479).
                     raise RuntimeError("a function or generator of the dataset raised StopIteration") from e
@@ -108,9 +109,10 @@ class Iterator:
         try:
             self._take(call)
             memory = _native.lease(entry, self._lent)
+            entry.slot = 0
             elements = self._decode(memory, entry.meta_offset, len(self._lent) > self._may_lend)
         except BaseException:
-            if memory is None and entry.slot and entry.position == self._end:
+            if memory is None and entry.slot:
                 _native.library().release(entry.slot)  # it was taken, and nobody has it
             raise
         elements.reverse()

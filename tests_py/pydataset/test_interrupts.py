@@ -4,10 +4,6 @@ A batch that was just leaving next() when the signal came is gone with the excep
 as with any iterator of Python's; the state then counts it.
 """
 
-import os
-import sys
-
-import infeed
 import pytest
 from samples import KINDS, Hooked, Items
 
@@ -82,48 +78,19 @@ def test_handlers_that_raise_for_long(start, name):
     rings(start(PROGRAM.format(size=50_000, kind=KINDS[name], passes=40)), 110)
 
 
-FOLDER = os.path.dirname(infeed.__file__) + os.sep
-
-
-class Ring(BaseException):
-    pass
-
-
-class Raising:
-    """Raises at the n-th of the lines and calls of infeed's Python code."""
-
-    def __init__(self, n):
-        self.left = n
-
-    def __enter__(self):
-        sys.settrace(self.step)
-
-    def __exit__(self, *_):
-        sys.settrace(None)
-
-    def step(self, frame, event, argument):
-        if not frame.f_code.co_filename.startswith(FOLDER):
-            return None
-        if event in ("call", "line"):
-            self.left -= 1
-            if self.left == 0:
-                raise Ring
-        return self.step
-
-
 @pytest.mark.parametrize("shape", [(2,), (50_000,)])
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("goes_on", [True, False])
-def test_an_exception_at_any_line_of_next(kind, goes_on, shape):
+def test_an_exception_at_any_line_of_next(kind, goes_on, shape, interrupt):
     """No batch is lost but one that was leaving next(), and no memory, also when nothing more is taken."""
     with Items(4, shape=shape, **kind) as ds:
         for n in range(1, 1000):
             it = iter(ds)
             first, raised = next(it), False
             try:
-                with Raising(n):
+                with interrupt(n):
                     second = next(it)
-            except Ring:
+            except interrupt.Exception:
                 raised = True
             if goes_on:
                 rest = [int(b[0]) for b in it]
@@ -134,17 +101,17 @@ def test_an_exception_at_any_line_of_next(kind, goes_on, shape):
     assert n > 10
 
 
-def test_after_an_interrupt_the_dataset_may_change(parallel):
+def test_after_an_interrupt_the_dataset_may_change(parallel, interrupt):
     """What was taken and not delivered is delivered then, though all that is ahead is made again."""
     with Hooked(6, max_queue_size=2, **parallel) as ds:
         for n in range(1, 1000):
             it = iter(ds)
             got = [int(next(it)[1])]
             try:
-                with Raising(n):
+                with interrupt(n):
                     got.append(int(next(it)[1]))
                 break
-            except Ring:
+            except interrupt.Exception:
                 pass
             assert [int(b[1]) for b in ds] == list(range(6))  # at its begin and end, hooks run
             got += [int(b[1]) for b in it]
