@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"infeed/core/kernel"
 )
 
 // floats is a block of pictures as float32 between 0 and 1, of 256 levels.
@@ -16,19 +18,19 @@ func floats() []byte {
 	return b
 }
 
-func BenchmarkShuffle(b *testing.B) {
+func BenchmarkBytesApart(b *testing.B) {
 	src, dst, back := floats(), make([]byte, blockBytes), make([]byte, blockBytes)
 	for _, width := range []int{2, 4, 8} {
-		b.Run(string(rune('0'+width))+"/apart", func(b *testing.B) {
+		b.Run(string(rune('0'+width))+"/split", func(b *testing.B) {
 			b.SetBytes(blockBytes)
 			for range b.N {
-				shuffle(dst, src, width)
+				kernel.Split(dst, src, width)
 			}
 		})
-		b.Run(string(rune('0'+width))+"/together", func(b *testing.B) {
+		b.Run(string(rune('0'+width))+"/join", func(b *testing.B) {
 			b.SetBytes(blockBytes)
 			for range b.N {
-				unshuffle(back, dst, width)
+				kernel.Join(back, dst, width)
 			}
 		})
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"infeed/core/errs"
+	"infeed/core/kernel"
 	"infeed/core/spec"
 )
 
@@ -61,8 +62,11 @@ type codecs struct {
 // next call.
 func (c *codecs) pack(codec Compression, raw []byte, width int) ([]byte, error) {
 	if width > 1 {
-		c.mix = shuffle(c.mix[:0], raw, width)
-		raw = c.mix
+		if cap(c.mix) < len(raw) {
+			c.mix = make([]byte, len(raw))
+		}
+		kernel.Split(c.mix[:len(raw)], raw, width)
+		raw = c.mix[:len(raw)]
 	}
 	switch codec {
 	case Snappy:
@@ -113,7 +117,7 @@ func unpack(codec Compression, stored, dst []byte, width int) error {
 		err = errs.New(errs.DataLoss, "snapshot", "%d bytes came out; %d were expected", n, len(dst))
 	}
 	if err == nil && width > 1 {
-		unshuffle(dst, into, width)
+		kernel.Join(dst, into, width)
 	}
 	return err
 }
@@ -162,53 +166,6 @@ func widthOf(d spec.DType) int {
 		return 4
 	}
 	return 1
-}
-
-// shuffle appends src with the bytes of its values of width bytes taken apart.
-func shuffle(dst, src []byte, width int) []byte {
-	n := len(src) / width
-	if cap(dst) < len(src) {
-		dst = make([]byte, len(src))
-	}
-	dst = dst[:len(src)]
-	switch width {
-	case 4:
-		a, b, c, d := dst[:n], dst[n:2*n], dst[2*n:3*n], dst[3*n:4*n]
-		for i := range a {
-			v := src[4*i : 4*i+4 : 4*i+4]
-			a[i], b[i], c[i], d[i] = v[0], v[1], v[2], v[3]
-		}
-	default:
-		for k := range width {
-			to := dst[k*n : (k+1)*n]
-			for i := range to {
-				to[i] = src[i*width+k]
-			}
-		}
-	}
-	copy(dst[n*width:], src[n*width:])
-	return dst
-}
-
-// unshuffle undoes shuffle.
-func unshuffle(dst, src []byte, width int) {
-	n := len(src) / width
-	switch width {
-	case 4:
-		a, b, c, d := src[:n], src[n:2*n], src[2*n:3*n], src[3*n:4*n]
-		for i := range a {
-			v := dst[4*i : 4*i+4 : 4*i+4]
-			v[0], v[1], v[2], v[3] = a[i], b[i], c[i], d[i]
-		}
-	default:
-		for k := range width {
-			from := src[k*n : (k+1)*n]
-			for i := range from {
-				dst[i*width+k] = from[i]
-			}
-		}
-	}
-	copy(dst[n*width:], src[n*width:])
 }
 
 // memory keeps buffers for stored pieces.

@@ -360,21 +360,6 @@ func TestWhatCannotBe(t *testing.T) {
 	require.Error(t, w.Add(b.Blocks()[0]))
 }
 
-func TestShuffledBytes(t *testing.T) {
-	for n := range 40 {
-		for _, width := range []int{2, 4, 8, 16} {
-			src := make([]byte, n)
-			for i := range src {
-				src[i] = byte(i * 7)
-			}
-			dst := make([]byte, n)
-			unshuffle(dst, shuffle(nil, src, width), width)
-			require.Equal(t, src, dst)
-		}
-	}
-	require.Equal(t, []byte{0, 4, 1, 5, 2, 6, 3, 7, 8}, shuffle(nil, []byte{0, 1, 2, 3, 4, 5, 6, 7, 8}, 4))
-}
-
 // Files are opened again when many are in use.
 func TestFewFilesAreOpen(t *testing.T) {
 	fs := &counting{FS: memfs.New()}

@@ -1,0 +1,29 @@
+package kernel
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestSplitTwinsAgree(t *testing.T) {
+	for _, width := range []int{1, 2, 3, 4, 8, 16} {
+		for _, n := range []int{0, 1, 2, 7, 8, 15, 16, 63, 64, 65, 127, 1000, 4096, 5003} {
+			src := randomBytes(n)
+			want, got, back := make([]byte, n), make([]byte, n), make([]byte, n)
+			splitGo(want, src, width, n/width)
+			copy(want[n/width*width:], src[n/width*width:])
+			Split(got, src, width)
+			require.Equal(t, want, got, "%d values of %d bytes", n/width, width)
+			Join(back, got, width)
+			require.Equal(t, src, back, "%d values of %d bytes", n/width, width)
+			joinGo(back, got, width, n/width)
+			require.Equal(t, src, back)
+		}
+	}
+}
+
+func TestSplitPanicsOutside(t *testing.T) {
+	require.Panics(t, func() { Split(make([]byte, 3), make([]byte, 4), 2) })
+	require.Panics(t, func() { Join(make([]byte, 4), make([]byte, 4), 0) })
+}
