@@ -53,10 +53,22 @@ class Job:
         return self._rng
 
 
+class Outside:
+    """What a thread does meanwhile, such as running a hook, belongs to no job."""
+
+    def __enter__(self):
+        self._before = getattr(_local, "outside", False)
+        _local.outside = True
+
+    def __exit__(self, *_):
+        _local.outside = self._before
+
+
 def job_of(dataset):
     """The job that the calling code belongs to, if it is one of `dataset`."""
     job = getattr(_local, "job", None)
-    if job is None:
+    # No job starts the main thread: what runs there, and in no job, is the consumer's.
+    if job is None and not getattr(_local, "outside", False) and threading.current_thread() is not threading.main_thread():
         job = _alone.get(id(dataset))
     return job if job is not None and job.dataset is dataset else None
 

@@ -198,7 +198,8 @@ def run_hook(dataset, name):
     e = engine(dataset)
     e.hooking.append(threading.get_ident())
     try:
-        getattr(dataset, name)()
+        with _context.Outside():
+            getattr(dataset, name)()
     finally:
         e.hooking.remove(threading.get_ident())
     if hooks_overridden(dataset):

@@ -1,9 +1,11 @@
 """self.rng and the global generators: what a batch draws depends on (seed, pass, index) only."""
 
 import random
+import threading
 
 import numpy as np
 import pytest
+from infeed import _context, _engine
 from samples import PROCESSES, KINDS, Items, Made, firsts
 
 # What batches 0 to 3 of passes 0 and 1 draw with seed 1: frozen, version 1.
@@ -143,3 +145,36 @@ def test_in_threads_that_getitem_starts(name):
     with Made(make, 4, seed=1, **KINDS[name]) as ds:
         for number in range(2):
             assert [b.tolist() for b in ds] == [[n, number] for n in GOLDEN[number]]
+
+
+def test_hooks_and_the_consumer_have_their_own_while_a_batch_is_made():
+    """A thread is in the middle of batch 1; what the main thread draws then is none of that batch's."""
+    inside, go_on = threading.Event(), threading.Event()
+
+    class Waiting(Items):
+        drawn = None
+
+        def __getitem__(self, index):
+            if index == 1:
+                inside.set()
+                go_on.wait(30)
+            return np.array([self.rng.integers(1 << 40)])
+
+        def on_epoch_end(self):
+            self.drawn = self.rng.integers(1 << 40), self.epoch
+
+    def in_a_thread(ds):
+        t = threading.Thread(target=_engine.run_hook, args=(ds, "on_epoch_end"))
+        t.start()
+        t.join()
+
+    for hook in (lambda ds: ds.on_epoch_end(), in_a_thread):
+        inside.clear(), go_on.clear()
+        with Waiting(3, workers=1, seed=8) as ds:
+            it = iter(ds)
+            next(it)
+            assert inside.wait(30)
+            hook(ds)
+            assert ds.drawn == (_context.generator(8, 0, -1).integers(1 << 40), 0)
+            go_on.set()
+            assert [int(b[0]) for b in it] == [_context.generator(8, 0, i).integers(1 << 40) for i in (1, 2)]
