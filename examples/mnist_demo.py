@@ -6,15 +6,22 @@ The same training is run with `infeed.keras.PyDataset` and then with stock
 `keras.utils.PyDataset`, which may hang and so has a process of its own and a minute. A
 layer of the model counts, inside the compiled train step, how often each batch was
 trained on: what is printed is what was learnt from, not what was asked for.
+
+Then the training is run once more, by a process that is killed at a random batch and
+by another that goes on with `infeed.keras.BackupAndRestore`: the losses and weights
+are those of the first run, bit by bit.
 """
 
 import argparse
+import hashlib
 import importlib.metadata
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -32,6 +39,7 @@ TRAINING = 4000  # of the 5,000 digits
 BATCH = 32
 WORKERS = 2
 STOCK_LIMIT = 60  # seconds
+KILLED_EPOCHS = 2  # of the training that is killed and run again
 
 
 def augment(images, rng):
@@ -132,6 +140,26 @@ class Watch(keras.callbacks.Callback):
         self.say(epoch, self.epochs[-1])
 
 
+class Losses(keras.callbacks.Callback):
+    """The loss after each batch, and a digest of all weights after each epoch, by (epoch, batch) and epoch."""
+
+    async_safe = True  # for Keras: it may be called by another thread, and nobody waits for it
+
+    def __init__(self, say=lambda *_: None):
+        super().__init__()
+        self.say, self.losses, self.weights = say, {}, {}
+
+    def on_epoch_begin(self, epoch, logs=None):
+        self.epoch = epoch
+
+    def on_train_batch_end(self, batch, logs=None):
+        self.losses[self.epoch, batch] = logs["loss"]
+        self.say(self.epoch, batch, logs["loss"])
+
+    def on_epoch_end(self, epoch, logs=None):
+        self.weights[epoch] = hashlib.sha256(b"".join(w.tobytes() for w in self.model.get_weights())).hexdigest()
+
+
 def digits():
     """((images, labels) to train on, (images, labels) held out); images are uint8[n, 28, 28]."""
     try:
@@ -144,13 +172,13 @@ def digits():
     return (images[:TRAINING], labels[:TRAINING]), (images[TRAINING:], labels[TRAINING:])
 
 
-def train(cls, epochs, say):
+def train(cls, epochs, say, callbacks=()):
     """Fits the model with two worker processes; returns what `Watch` saw."""
     keras.utils.set_random_seed(0)
     training, held_out = digits()
     ds = cls(*training, workers=WORKERS, use_multiprocessing=True)
     model, watch = build(len(ds)), Watch(held_out, say)
-    model.fit(ds, epochs=epochs, verbose=0, callbacks=[watch])
+    model.fit(ds, epochs=epochs, verbose=0, callbacks=[watch, *callbacks])
     return watch.epochs
 
 
@@ -169,6 +197,46 @@ def train_stock(epochs):
     if code == -signal.SIGKILL:
         return seen, f"hung: ended after {STOCK_LIMIT} s"
     return seen, f"failed with exit status {code}" if code else ""
+
+
+def train_resumably(epochs, folder):
+    """Trains with backups in a folder, or goes on from there; prints each batch's loss, and a digest of the weights at the end."""
+    losses = Losses(lambda *step: os.write(1, (json.dumps(step) + "\n").encode()))  # whole, whichever thread it is
+    train(Digits, epochs, lambda *_: None, [losses, infeed.keras.BackupAndRestore(folder, save_freq=20)])
+    print(json.dumps(losses.weights[epochs - 1]), flush=True)
+
+
+def run_killed(epochs, folder, stop=None):
+    """Runs `train_resumably` in a process of its own, killed after `stop` batches; returns (losses, weights)."""
+    command = [sys.executable, __file__, "--resumable", folder, "--epochs", str(epochs)]
+    losses, weights = {}, None
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True) as child:
+        for line in child.stdout:
+            found = json.loads(line)
+            if isinstance(found, str):
+                weights = found
+                continue
+            epoch, batch, loss = found
+            losses[epoch, batch] = loss
+            if len(losses) == stop:
+                child.send_signal(signal.SIGKILL)
+    return losses, weights
+
+
+def compare_killed(epochs, unbroken):
+    """Kills a training at a random batch, runs it again, and prints how it compares; returns whether it is the same."""
+    stop = random.SystemRandom().randrange(1, epochs * (TRAINING // BATCH))
+    with tempfile.TemporaryDirectory() as folder:
+        killed, _ = run_killed(epochs, os.path.join(folder, "backup"), stop)
+        resumed, weights = run_killed(epochs, os.path.join(folder, "backup"))
+    (epoch, batch), (first_epoch, first) = max(killed), min(resumed)
+    print(f"  killed after batch {batch} of epoch {epoch + 1}; the same script, run again, went on with batch {first} of epoch "
+          f"{first_epoch + 1}")
+    want = {step: loss for step, loss in unbroken.losses.items() if step[0] < epochs}
+    equal = sum(loss == killed.get(step, loss) == resumed.get(step, loss) for step, loss in want.items() if step in killed or step in resumed)
+    same = weights == unbroken.weights[epochs - 1]
+    print(f"  equal to the unbroken run: the loss after {equal} of {len(want)} batches; the final weights: {'yes' if same else 'no'}")
+    return equal == len(want) and same
 
 
 def print_epoch(number, epoch):
@@ -193,21 +261,31 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--epochs", type=int, default=10)
     parser.add_argument("--stock", action="store_true", help="only train with stock Keras, and print JSON")
+    parser.add_argument("--resumable", metavar="FOLDER", help="only train with backups in a folder, and print JSON")
     options = parser.parse_args()
+    if options.resumable:
+        train_resumably(options.epochs, options.resumable)
+        return
     if options.stock:
         train(StockDigits, options.epochs, lambda _, epoch: print(json.dumps(epoch), flush=True))
         return
     print(f"{TRAINING:,} MNIST digits to train on, the others held out; batches of {BATCH}, augmented in Python by "
           f"{WORKERS} worker processes; Keras {keras.__version__} on {keras.backend.backend()}")
     print("infeed.keras.PyDataset")
-    ours = train(Digits, options.epochs, print_epoch)
+    losses = Losses()
+    ours = train(Digits, options.epochs, print_epoch, [losses])
     print("keras.utils.PyDataset, with the same workers")
     stock, failure = train_stock(options.epochs)
+    epochs = min(KILLED_EPOCHS, options.epochs)
+    print(f"infeed.keras.BackupAndRestore: {epochs} epochs, by a process that is killed (SIGKILL) and another one that goes on")
+    same = compare_killed(epochs, losses)
     print(f"\n{'':24} {'accuracy':>8} {'batches/s':>11}   each batch trained on once an epoch")
     print(summary("infeed.keras.PyDataset", ours))
     print(summary("keras.utils.PyDataset", stock, failure))
     if any(e["missing"] or e["twice"] for e in ours):
         sys.exit("infeed did not deliver each batch once: please report this")
+    if not same:
+        sys.exit("the training that was killed did not end as the unbroken one: please report this")
 
 
 if __name__ == "__main__":

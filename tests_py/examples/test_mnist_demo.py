@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -47,6 +48,8 @@ def test_demo_learns_and_sees_each_batch_once(digits):
     _, accuracy, speed, once = line.split()
     assert float(accuracy[:-1]) > 90 and float(speed) > 0 and once == "yes"
     assert any(x.startswith("keras.utils.PyDataset") for x in stock.splitlines())
+    assert "equal to the unbroken run: the loss after 250 of 250 batches; the final weights: yes" in stock
+    assert re.search(r"killed after batch \d+ of epoch [12]; the same script, run again, went on with batch \d+ of epoch [12]", stock)
 
 
 LYING = """
@@ -64,6 +67,23 @@ print([(e["missing"], e["twice"]) for e in mnist_demo.train(Lying, 2, print)])
 def test_a_batch_trained_on_twice_is_seen(digits):
     done = run(["-c", LYING, str(DEMO.parent)], digits)
     assert done.stdout.splitlines()[-1] == "[(1, 1), (1, 1)]", done.stderr
+
+
+FORGETFUL = """
+import sys; sys.path.insert(0, sys.argv[1])
+import mnist_demo
+losses = mnist_demo.Losses()
+mnist_demo.train(mnist_demo.Digits, 1, print, [losses])
+losses.losses[0, 3] += 1e-7
+losses.weights[0] = "others"
+print(mnist_demo.compare_killed(1, losses))
+"""
+
+
+@pytest.mark.timeout(240)
+def test_a_training_that_ends_otherwise_is_seen(digits):
+    done = run(["-c", FORGETFUL, str(DEMO.parent)], digits)
+    assert "the loss after 124 of 125 batches; the final weights: no\nFalse" in done.stdout, done.stderr
 
 
 ABSENT = """
