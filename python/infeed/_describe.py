@@ -82,7 +82,7 @@ def state(document):
 
 
 def _places(document):
-    """Where each source that is being read stands: (file, offset) of files, else the number of its next element."""
+    """From where each source is read again: (file, offset) of files, else an element; what follows there may have been given."""
     structure = document.get("structure") or [""]
     source = structure[0].partition("(")[0]
     found, tokens = [], [document.get("token")]
@@ -118,7 +118,7 @@ def _checkpoint_lines(found):
 
 def _backup_lines(found):
     batch, epoch = found["batch"], found["epoch"]
-    where = f"epoch {epoch} begins next" if not batch else f"in epoch {epoch}, before batch {batch}"
+    where = f"before epoch {epoch}" if not batch else f"in epoch {epoch}, before batch {batch}"
     out = [f"backup of a training with Keras {found['keras']} on {found['backend']}, by infeed {found['version']}",
            f"it was {where} (both are counted from 0)" + ("; the training was stopped there" if found["stopped"] else "")]
     out += [f"data: {line}" if i == 0 else f"  {line}" for i, line in enumerate(_state_lines(found["data"]))]
@@ -141,9 +141,9 @@ def _state_lines(found):
     out = [f"Dataset: in pass {found['pass']}, element {found['position']} comes next (counted from 0){shard}"]
     for place in found["sources"]:
         if "file" in place:
-            out.append(f"  {place['source']} is in file {place['file']} of its list, at byte {place['offset']}")
+            out.append(f"  {place['source']} is read again from file {place['file']} of its list (counted from 0), byte {place['offset']}")
         else:
-            out.append(f"  {place['source']} gives its element {place['element']} next")
+            out.append(f"  {place['source']} goes on from its element {place['element']}")
     if found["seeds"]:
         out.append(f"  seeds: {', '.join(map(str, found['seeds']))}")
     return out + [f"  step {i}: {step}" for i, step in enumerate(found["structure"])]
