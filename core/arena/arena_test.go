@@ -100,6 +100,32 @@ func TestSegmentNumbersAreUsedAgain(t *testing.T) {
 	}
 }
 
+// A number that was free is of one segment only, however many ask at once.
+func TestSegmentsThatAreMadeAtOnceShareNoNumber(t *testing.T) {
+	before := MappedBytes()
+	var inUse sync.Map
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			for range 2000 {
+				s, err := NewPrivateSegment(1, 4096, nil)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if _, twice := inUse.LoadOrStore(s.Number(), true); twice {
+					t.Errorf("segment %d is there twice", s.Number())
+					return
+				}
+				inUse.Delete(s.Number())
+				s.Close()
+			}
+		})
+	}
+	group.Wait()
+	require.Equal(t, before, MappedBytes())
+}
+
 func TestQueueKeepsOrderAndBlocks(t *testing.T) {
 	space := NewEvent()
 	defer FreeEvent(space)

@@ -41,8 +41,9 @@ type claimedSegment struct {
 	slots              int
 }
 
-// claimSegment returns the numbers of a segment and of its first slot.
-func claimSegment(slots int) (segment, first uint32, err error) {
+// claimSegment returns the numbers of a segment for mapped memory, to which it then
+// has a reference, and of its first slot.
+func claimSegment(b []byte, slots int) (segment, first uint32, err error) {
 	c := &claims
 	c.Lock()
 	defer c.Unlock()
@@ -65,6 +66,10 @@ func claimSegment(slots int) (segment, first uint32, err error) {
 		return 0, 0, errs.New(errs.ResourceExhausted, "arena", "%d batches are in use; close datasets or drop batches", maxSlots)
 	}
 	c.segments = append(c.segments, claimedSegment{segment, first, slots})
+	// Before the lock is given up: until it has a reference, it looks as if it were gone.
+	g := &table().segments[segment]
+	g.address, g.bytes = uint64(uintptr(unsafe.Pointer(&b[0]))), uint64(len(b))
+	g.refs.Store(1)
 	return segment, first, nil
 }
 

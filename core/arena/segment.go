@@ -59,19 +59,16 @@ func MapSegment(file *os.File, slots int, slotSize int64, event *Event) (*Segmen
 
 // cut makes a segment of mapped memory, which is unmapped when it fails.
 func cut(file *os.File, b []byte, slots int, slotSize int64, event *Event) (*Segment, error) {
-	number, first, err := claimSegment(slots)
+	number, first, err := claimSegment(b, slots)
 	if err != nil {
 		syscall.Munmap(b)
 		return nil, err
 	}
 	s := &Segment{File: file, SlotSize: slotSize, number: number, first: first, slots: slots, bytes: b}
 	r := table()
-	g := &r.segments[number]
-	g.address, g.bytes = uint64(uintptr(unsafe.Pointer(&b[0]))), uint64(len(b))
-	g.refs.Store(1)
 	for i := range slots {
 		rec := &r.slots[first+uint32(i)]
-		rec.address = g.address + uint64(int64(i)*slotSize)
+		rec.address = r.segments[number].address + uint64(int64(i)*slotSize)
 		rec.bytes, rec.segment = uint64(slotSize), number
 		rec.event = eventNumber(event)
 		rec.word.Store(nextGeneration(rec.word.Load(), Free))
