@@ -60,7 +60,7 @@ def definition():
         start = time.perf_counter()
         ds = infeed.Dataset.range(10_000)
         for _ in range(UNITS):
-            ds = ds.map(add_one).skip(1).repeat(2).take(9_000).batch(4).unbatch().prefetch(1).shard(1, 0)
+            ds = ds.map(add_one).skip(1).repeat(2).take(9_000).batch(4, drop_remainder=True).unbatch().prefetch(1).shard(1, 0)
         for _ in range(6):
             ds = ds.prefetch(1)
         it = iter(ds.batch(2))
