@@ -15,6 +15,8 @@ from infeed._errors import CancelledError, Error, ForkedProcessError, InvalidArg
 
 _U64 = (1 << 64) - 1
 
+MOST_PASTS = 16  # engines of one iterator that ended, with an error and then anew, whose states are kept
+
 
 class Iterator:
     """Walks over one pass of a dataset; made by `iter(ds)` and `ds.iterator()`.
@@ -48,7 +50,8 @@ class Iterator:
         self._start = self._end = 0  # the first element's number, and the one after the group at hand
         self._first, self._base, self._stride = 0, 0, 1  # see infeed_dataset_iterate
         self._asking = None  # a call for states
-        self._past, self._past_end = None, 0  # what knows the states of an engine that ended, and its last number
+        self._offset = 0  # how many elements were delivered when the engine began
+        self._pasts = []  # of engines that ended: (offset, what knows its states, number of its first element)
         self._over = False  # the last element was delivered
         self._waited = 0.0  # seconds
         self._last_stats = {"stages": [], "waiting": 0, "ahead": 0, "lost": 0, "places": []}
@@ -184,14 +187,16 @@ class Iterator:
             return {**self._state, "position": position if self._most < 0 else min(position, self._most)}
         if self._call is not None and number >= self._first:
             handle = self._call.struct.handle
-        elif self._past is not None:
-            handle = self._past
-            number += 0 if self._call is None else self._past_end - self._first
-        elif number == self._known:
-            return copy.deepcopy(self._state)
         else:
-            raise InvalidArgumentError(f"state_dict: the state before element {number - self._start} is no longer known; the "
-                                       "iterator was closed")
+            delivered = number - self._start
+            past = next((p for p in reversed(self._pasts) if p[0] <= delivered), None)
+            if past is None and number == self._known:
+                return copy.deepcopy(self._state)
+            if past is None:
+                raise InvalidArgumentError(f"state_dict: the state before element {delivered} is no longer known; only those of "
+                                           "recent elements are, and none when the iterator was closed")
+            offset, handle, first = past
+            number = first + delivered - offset
         if self._asking is None:
             self._asking = _native.Call()
         call = self._asking
@@ -209,13 +214,13 @@ class Iterator:
             call("dataset_past")
         except Error:  # it was closed from another thread, or by the end of the interpreter
             return
-        self._forget()
-        self._past, self._past_end = call.struct.out[0] & _U64, self._end
+        if len(self._pasts) == MOST_PASTS or self._pasts and self._pasts[-1][0] == self._offset:  # that one delivered nothing
+            _close(self._pasts.pop(0 if len(self._pasts) == MOST_PASTS else -1)[1])
+        self._pasts.append((self._offset, call.struct.out[0] & _U64, self._first))
 
     def _forget(self):
-        if self._past is not None:
-            _close(self._past)
-            self._past = None
+        while self._pasts:
+            _close(self._pasts.pop()[1])
 
     def _open(self, state):
         """Starts the engine on the pass, or where a state says; returns the call that takes from it."""
@@ -242,7 +247,7 @@ class Iterator:
         self._first, self._base, self._stride = call.struct.out[3:6]
         self._state, self._indexed, self._most = json.loads(call.long()), handle.indexed, call.struct.out[6]
         self._jobs = _function.Jobs(call.struct.out[0] & _U64, call.struct.out[2] & _U64, threads) if handle.calls else None
-        delivered = self._end - self._start
+        delivered = self._offset = self._end - self._start
         self._pass, self._end, self._start = self._state["pass"], self._first, self._first - delivered
         self._known = self._first
         self._always = {k: v for k, v in self._state.items() if k not in ("position", "token", "rows")}
@@ -325,7 +330,7 @@ class Iterator:
                     _close(old.struct.handle)
             self._forget()
             self._ready.clear()
-            self._start = self._end
+            self._start, self._offset = self._end, 0
             self._dataset._continue_after(self._pass, self._state.get("seeds"))
 
     def _combined(self, states):
@@ -390,7 +395,7 @@ class Iterator:
     def __del__(self):
         if getattr(self, "_call", None) is not None:
             self._abandon()
-        if getattr(self, "_past", None) is not None:
+        if getattr(self, "_pasts", None):
             self._forget()
 
 

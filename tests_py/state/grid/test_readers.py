@@ -116,3 +116,35 @@ def test_elements_that_fail_are_their_readers(records):
     again = ds.iterator(shard=(2, 0))
     again.load_state_dict(fine.state_dict())
     assert list(again) == [], "what failed was for another reader"
+
+
+def test_what_failed_for_another_reader_is_passed_again(files):
+    ds = infeed.TFRecordDataset([files("damaged"), files("part-1")])  # the second record cannot be read
+    records = [*ds.ignore_errors()]
+    it = ds.iterator(epoch=0, shard=(2, 0))
+    assert list(it) == records[:1] + records[1::2]
+    for k in range(1, 8):
+        alone = iter(ds)
+        alone.load_state_dict(it.state_dict(at=k))
+        assert list(alone) == records[2 * k - 1:], f"before element {k}"
+
+
+def test_states_before_an_error_that_came_once():
+    def once(x):
+        if int(str(x)) == 21 and not failed:
+            failed.append(x)
+            raise ValueError("this time only")
+        return int(str(x)) >= 0
+
+    failed, got = [], []
+    ds = infeed.Dataset.range(40).filter(once)
+    it = ds.iterator(epoch=0, shard=(2, 1))
+    with pytest.raises(ValueError):
+        for x in it:
+            got.append(int(x))
+    got += [int(x) for x in it]
+    assert got == list(range(1, 40, 2)), "the iterator goes on where it failed"
+    for k in range(len(got) + 1):
+        alone = iter(ds)
+        alone.load_state_dict(it.state_dict(at=k))
+        assert [int(x) for x in alone] == list(range(2 * k, 40)), f"before element {k}"
