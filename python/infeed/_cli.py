@@ -3,7 +3,8 @@
 `infeed doctor` tells what was built in and what the machine offers, for a
 report of a problem. It must work where nothing else does: it loads no other
 part of the package until it knows that the library is there. `infeed inspect` says
-what is in a file of infeed's.
+what is in a file of infeed's or in a folder of snapshots, `infeed verify` whether all
+of it can be read, and `infeed prune` removes snapshots that are no longer of use.
 """
 
 import argparse
@@ -32,15 +33,26 @@ def main(arguments=None):
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     doctor = commands.add_parser("doctor", help="tell what was built in and what this machine offers")
     doctor.add_argument("--json", action="store_true", help="print one JSON object")
-    inspect = commands.add_parser("inspect", help="say what is in a state, checkpoint or backup")
-    inspect.add_argument("path", help="a file")
+    inspect = commands.add_parser("inspect", help="say what is in a state, checkpoint, backup or snapshot")
+    inspect.add_argument("path", help="a file, or a folder of snapshots")
     inspect.add_argument("--json", action="store_true", help="print one JSON object")
+    verify = commands.add_parser("verify", help="read all of a snapshot, saved dataset or TFRecord file; exit 1 at damage")
+    verify.add_argument("path", help="a folder or file")
+    verify.add_argument("--json", action="store_true", help="print one JSON object")
+    prune = commands.add_parser("prune", help="list snapshots that are no longer of use, and remove them after a yes")
+    prune.add_argument("path", help="a folder of snapshots")
+    prune.add_argument("--yes", action="store_true", help="remove without asking")
+    prune.add_argument("--json", action="store_true", help="print one JSON object; remove only with --yes")
     options = parser.parse_args(arguments)
-    if options.command == "inspect":
-        return show(options.path, options.json)
-    report = examine()
-    print(json.dumps(report, indent=2) if options.json else describe(report))
-    return 1 if report["problems"] else 0
+    if options.command == "doctor":
+        report = examine()
+        print(json.dumps(report, indent=2) if options.json else describe(report))
+        return 1 if report["problems"] else 0
+    from infeed import _stored
+
+    if options.command != "inspect" or _stored.holds_snapshots(options.path):
+        return _stored.command(options)
+    return show(options.path, options.json)
 
 
 def show(path, as_json):
