@@ -17,6 +17,10 @@ import (
 // opens the next file when it has the turn again.
 type interleaved struct{ *records }
 
+// Jump implements dataset.Jumper: records of several files come in turn, and it tells
+// of none.
+func (*interleaved) Jump(*dataset.Scope, int64) (*dataset.Token, int64) { return nil, 0 }
+
 func (r *interleaved) Iterate(s *dataset.Scope, _ rng.Key, from *dataset.Token) (dataset.Iterator, error) {
 	n := int(min(r.files.ParallelReads, int64(len(r.files.Paths))))
 	at, err := from.Numbers(r.op, 2+n)
