@@ -90,6 +90,11 @@ func NewFile(size int64) (*os.File, error) {
 	return os.NewFile(fd, "infeed-memfd"), nil
 }
 
+const madviseHuge = 14 // linux
+
+// Huge asks for large pages, for memory that is used all over. The system may have none.
+func (s *Segment) Huge() { _ = syscall.Madvise(s.bytes, madviseHuge) }
+
 // Number names the segment among all of this process.
 func (s *Segment) Number() uint32 { return s.number }
 

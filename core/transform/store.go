@@ -181,6 +181,7 @@ func (c *storeColumn) grow(bytes int64) {
 	c.mapped = nil
 	if bytes >= leastMapped {
 		if segment, err := arena.NewPrivateSegment(1, bytes, nil); err == nil {
+			segment.Huge()
 			c.mapped, c.data = segment, segment.Bytes()
 		}
 	}
