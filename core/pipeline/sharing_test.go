@@ -79,3 +79,15 @@ func TestDamagedRestsAreRefused(t *testing.T) {
 		require.ErrorContains(t, err, want)
 	}
 }
+
+func TestWhatHasNoSeedIsNotBuiltAgain(t *testing.T) {
+	d := open(t, numbers(9), &Batch{BatchSize: 2}, &Shuffle{Seed: 1, Drawn: true}, &Repeat{Count: 2})
+	again, err := d.seeded([]uint64{2})
+	require.NoError(t, err)
+	shuffle := func(d *Dataset) *Node { return d.root.Inputs[0] }
+	require.NotSame(t, shuffle(d), shuffle(again))
+	require.Same(t, shuffle(d).Inputs[0], shuffle(again).Inputs[0])
+	same, err := d.seeded([]uint64{1})
+	require.NoError(t, err)
+	require.Same(t, d, same)
+}

@@ -225,8 +225,10 @@ func difference(theirs, ours []string) string {
 	return "the difference is in what its description leaves out"
 }
 
-// withSeeds returns a copy of the tree in which shuffles have the given seeds.
+// withSeeds returns a copy of the tree in which shuffles have the given seeds. What has
+// no seed in it stays as it was built.
 func (n *Node) withSeeds(seeds *[]uint64) *Node {
+	before := len(*seeds)
 	out := &Node{Op: n.Op}
 	for _, input := range n.Inputs {
 		out.Inputs = append(out.Inputs, input.withSeeds(seeds))
@@ -236,6 +238,9 @@ func (n *Node) withSeeds(seeds *[]uint64) *Node {
 		*seeds = (*seeds)[1:]
 	} else if op, ok := n.Op.(containing); ok {
 		out.Op = op.withSeeds(seeds)
+	}
+	if len(*seeds) == before {
+		return n
 	}
 	return out
 }
