@@ -65,10 +65,12 @@ func (s *Snapshot) build([]dataset.Definition, int) (dataset.Definition, error) 
 
 func (s *Snapshot) text() string { return "snapshot()" }
 
-// Save writes elements; it has one element, their number.
+// Save writes elements; it has one element, their number. With Shards the last component
+// of an element is the stream to which the others go.
 type Save struct {
 	onOne
 	Stored
+	Shards bool `json:"shards"`
 }
 
 func (s *Save) build(inputs []dataset.Definition, _ int) (dataset.Definition, error) {
@@ -76,18 +78,22 @@ func (s *Save) build(inputs []dataset.Definition, _ int) (dataset.Definition, er
 	if err != nil {
 		return nil, err
 	}
-	return snapshot.Save(inputs[0], s.Path, o)
+	return snapshot.Save(inputs[0], s.Path, o, s.Shards)
 }
 
 func (s *Save) text() string { return "save()" }
 
-// Load is the elements that were written in a folder.
+// Load is the elements that were written in a folder, or those of one stream.
 type Load struct {
 	noInputs
-	Path string `json:"path"`
+	Path   string `json:"path"`
+	Stream *int64 `json:"stream"`
 }
 
 func (l *Load) build([]dataset.Definition, int) (dataset.Definition, error) {
+	if l.Stream != nil {
+		return snapshot.LoadStream(vfs.Local(), l.Path, *l.Stream)
+	}
 	return snapshot.Load(vfs.Local(), l.Path)
 }
 

@@ -33,6 +33,26 @@ func Load(fs vfs.FS, folder string) (dataset.Indexed, error) {
 	return &loaded{Reader: r, elements: m.Elements}, nil
 }
 
+// LoadStream is Load for the elements of one stream.
+func LoadStream(fs vfs.FS, folder string, stream int64) (dataset.Indexed, error) {
+	at, err := Find(fs, folder)
+	if err != nil {
+		return nil, err
+	}
+	m, err := ReadManifest(fs, at)
+	if err != nil {
+		return nil, err
+	}
+	var chunks []ChunkInfo
+	for _, c := range m.Chunks {
+		if int64(c.stream()) == stream {
+			chunks = append(chunks, c)
+		}
+	}
+	r := newReader(fs, at, newLayout(m.Spec), chunks)
+	return &loaded{Reader: r, elements: r.Len()}, nil
+}
+
 // Find returns the folder of the snapshot at a path: it itself, or the only one in it.
 func Find(fs vfs.FS, folder string) (string, error) {
 	if there, err := exists(fs, path.Join(folder, manifestName)); there || err != nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"path"
 	"regexp"
+	"strconv"
 
 	"infeed/core/dataset"
 	"infeed/core/errs"
@@ -39,6 +40,12 @@ type ChunkInfo struct {
 }
 
 var chunkNames = regexp.MustCompile(`^[0-9a-f]{16}-[0-9]{4}-[0-9]{6,}\.chunk$`)
+
+// stream returns the number of the stream that a chunk belongs to.
+func (c *ChunkInfo) stream() int {
+	n, _ := strconv.Atoi(c.File[17:21]) // four digits, as check found
+	return n
+}
 
 func (c *ChunkInfo) check() error {
 	if !chunkNames.MatchString(c.File) || c.Elements < 0 || c.Elements > dataset.MaxPosition || c.Bytes < 0 {

@@ -3,6 +3,7 @@ package snapshot
 import (
 	"errors"
 	"io"
+	"strings"
 
 	"infeed/core/block"
 	"infeed/core/dataset"
@@ -16,17 +17,24 @@ type saved struct {
 	in     dataset.Definition
 	folder string
 	o      Options
+	shards bool
 }
 
 // Save returns a dataset of one element, the number of elements of its input. To make
 // it, the input is walked through and written in a folder, where it takes the place of
 // what was saved there before.
-func Save(in dataset.Definition, folder string, o Options) (dataset.Definition, error) {
+//
+// With shards, the last component of elements is the number of the stream to which the
+// others are written, an integer from 0 on; Load gives one stream after the other.
+func Save(in dataset.Definition, folder string, o Options, shards bool) (dataset.Definition, error) {
 	if in.Cardinality() == dataset.Infinite {
 		return nil, errs.New(errs.InvalidArgument, "save", "the dataset is infinite; take(n) is a part that can be saved")
 	}
+	if last := in.Spec().Components[max(len(in.Spec().Components)-1, 0):]; shards && (len(last) == 0 || len(last[0].Shape) != 0 || !strings.ContainsRune("iu", rune(last[0].DType.Kind))) {
+		return nil, errs.New(errs.InvalidArgument, "save", "shard_func must return an integer; it returns %v", last)
+	}
 	o.Replace = true
-	return &saved{in, folder, o}, nil
+	return &saved{in, folder, o, shards}, nil
 }
 
 var countSpec = &spec.Element{Components: []spec.Component{{DType: spec.DType{Kind: 'i', Size: 8}}}}
@@ -83,29 +91,28 @@ func (it *saving) write() (n int64, err error) {
 	}
 	o := it.o
 	o.Background = scope.Workers > 0
-	w, err := NewWriter(scope.FS, it.folder, it.in.Spec(), o)
+	w, err := newStreams(scope.FS, it.folder, it.in.Spec(), o, it.shards)
 	if err != nil {
 		return 0, err
 	}
-	defer w.Drop()
+	defer w.drop()
 	var buffer block.Buffer
 	for limit := int64(1); ; limit = grown(limit, buffer.Bytes()) {
 		buffer.Reset()
 		got, err := in.Next(limit, &buffer)
 		switch {
 		case errors.Is(err, io.EOF):
-			return n, w.Commit()
+			return n, w.commit()
 		case err != nil:
 			return n, err
 		case got == 0:
 			continue
 		}
 		for _, b := range buffer.Blocks() {
-			if err := w.Add(b); err != nil {
+			if err := w.add(b); err != nil {
 				return n, err
 			}
 		}
-		w.Mark(nil)
 		n += got
 	}
 }

@@ -74,6 +74,7 @@ type state struct {
 	chunk   *chunkWriter
 	packs   codecs
 	number  int
+	stream  int
 	journal *journal
 	file    vfs.File // of the journal; nil: none is kept
 }
@@ -263,7 +264,7 @@ func (w *Writer) write(b *building) error {
 	d := &w.done
 	if d.chunk == nil {
 		d.chunk = &chunkWriter{
-			fs: w.fs, folder: path.Join(w.folder, chunkFolder), name: fmt.Sprintf("%s-0000-%06d.chunk", w.id, d.number),
+			fs: w.fs, folder: path.Join(w.folder, chunkFolder), name: fmt.Sprintf("%s-%04d-%06d.chunk", w.id, d.stream, d.number),
 			layout: w.layout, codec: w.o.Compression, packs: &d.packs,
 		}
 		d.number++
@@ -343,10 +344,18 @@ func (w *Writer) Drop() {
 
 // Commit makes all that was added the snapshot, and ends the writer. Where another
 // writer was first, it is an AlreadyExists error, and that one's snapshot counts.
-func (w *Writer) Commit() error {
+func (w *Writer) Commit() error { return w.commitWith(nil) }
+
+// commitWith is Commit with what other writers, which were closed, have written behind.
+func (w *Writer) commitWith(others []*Writer) error {
 	w.Seal()
 	if err := w.quit(w.rest()); err != nil {
 		return err
+	}
+	for _, o := range others {
+		if o != nil {
+			w.done.journal.chunks = append(w.done.journal.chunks, o.done.journal.chunks...)
+		}
 	}
 	var before *Manifest
 	if w.o.Replace {

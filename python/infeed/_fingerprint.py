@@ -106,6 +106,7 @@ class _Parts:
             args.pop("seed", None)
         if name.endswith(". load"):
             self.add_loaded(name, args.pop("path"))
+            args = {k: v for k, v in args.items() if v is not None}
         args = {k: v for k, v in args.items() if k not in _APART}
         if args:
             self.put(f"{name}: arguments", lambda: self.value(args))

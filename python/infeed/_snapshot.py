@@ -5,7 +5,9 @@ import json
 import logging
 import os
 
-from infeed import _definition, _fingerprint
+import numpy as np
+
+from infeed import _arguments, _definition, _fingerprint
 from infeed._errors import InvalidArgumentError, UnimplementedError
 from infeed._spec import Structure, TensorSpec
 
@@ -44,10 +46,10 @@ class SnapshotNode(_definition.Node):
 
 
 class LoadNode(_definition.Node):
-    """load."""
+    """load; stream: only what shard_func gave this number."""
 
-    def __init__(self, path, element_spec):
-        super().__init__("load", {"path": path})
+    def __init__(self, path, element_spec, stream=None):
+        super().__init__("load", {"path": path, "stream": stream})
         self.element_spec = element_spec
         self._loaded = None
 
@@ -79,7 +81,8 @@ def snapshot_node(node, path, compression, reader_func, shard_func, fingerprint,
 
 def save(dataset, path, compression, shard_func, format):
     """Dataset.save."""
-    _plain_order("save", None, shard_func)
+    if shard_func is not None and not callable(shard_func):
+        raise InvalidArgumentError(f"save: shard_func is {shard_func!r:.80}; a function of an element, or None, is needed")
     if format != "infeed":
         if format == "tf":
             raise UnimplementedError('save: format="tf" is not written by this version; format="infeed" is')
@@ -87,14 +90,18 @@ def save(dataset, path, compression, shard_func, format):
     _storable("save", dataset._node)
     args = {"path": _path("save", path), "compression": _compression("save", compression),
             "about": {"structure": form_of(dataset._node.structure)}}
-    saved = type(dataset)._of(_definition.Node("save", args, (dataset._node,), Structure("leaf")), dataset._options)
+    source = dataset
+    if shard_func is not None:
+        args["shards"] = True
+        unpacked = dataset._node.structure.kind == "tuple"
+        source = dataset.map(lambda *element: (element if unpacked else element[0], shard_func(*element)))
+    saved = type(dataset)._of(_definition.Node("save", args, (source._node,), Structure("leaf")), dataset._options)
     for _ in saved:
         pass
 
 
-def load_node(path, element_spec, compression, reader_func):
+def load_node(path, element_spec, compression):
     """The node of Dataset.load."""
-    _plain_order("load", reader_func, None)
     _compression("load", compression)
     node = LoadNode(_path("load", path), element_spec)
     specs = node.handle().specs
@@ -224,6 +231,53 @@ def _say_why(path, digest, parts):
         logging.getLogger("infeed").warning("snapshot: none of the %d in %s is reused: %s", len(found), path, "; ".join(closest[:5]))
 
 
+def streams_of(path):
+    """The numbers of the parts of a saved dataset."""
+    names = [c["file"] for c in read_manifest(find(path))["chunks"]]
+    return np.array(sorted({int(n.split("-")[1]) for n in names}) or [0], "int64")
+
+
+class Streams:
+    """The dataset of the parts of a saved dataset, for a reader_func."""
+
+    def __init__(self, cls, node, numbers):
+        self._cls, self._node, self._numbers = cls, node, numbers
+
+    def __len__(self):
+        return len(self._numbers)
+
+    def _reordered(self, name, *args, **kwargs):
+        return Streams(self._cls, self._node, getattr(self._numbers, name)(*args, **kwargs))
+
+    def _part(self, number):
+        """The dataset of a part; number may be one that differs between elements."""
+        return self._cls._of(LoadNode(self._node.args["path"], self._node.element_spec, _arguments.integer("load", "part", number)))
+
+    def __iter__(self):
+        return (self._part(n) for n in self._numbers)
+
+    def cardinality(self):
+        return self._numbers.cardinality()
+
+    def interleave(self, map_func, *args, **kwargs):
+        return self._numbers.interleave(lambda n: map_func(self._part(n)), *args, **kwargs)
+
+    def flat_map(self, map_func, name=None):
+        return self._numbers.flat_map(lambda n: map_func(self._part(n)))
+
+
+def _reordering(name):
+    def method(self, *args, **kwargs):
+        return self._reordered(name, *args, **kwargs)
+
+    method.__name__ = name
+    return method
+
+
+for _name in ("shuffle", "shard", "take", "skip", "repeat", "prefetch", "with_options"):
+    setattr(Streams, _name, _reordering(_name))
+
+
 class Snapshots:
     """The methods of Dataset that store elements and read them."""
 
@@ -255,9 +309,10 @@ class Snapshots:
     def save(self, path, compression=None, shard_func=None, *, format="infeed"):
         """Stores the elements of a pass in a folder, for `Dataset.load`; what was saved there before is replaced.
 
-        compression: as for `snapshot`. shard_func is not supported yet: give None. Raises
-        InvalidArgumentError for an endless dataset, and the errors of the elements; the
-        folder is then as it was.
+        compression: as for `snapshot`. shard_func: a function of an element that returns
+        the number, from 0 to 999, of the part to which it goes; `load` gives one part
+        after the other. Raises InvalidArgumentError for an endless dataset, and the errors
+        of the elements; what was saved before then stays.
 
         Example:
             >>> import infeed, tempfile
@@ -274,7 +329,10 @@ class Snapshots:
 
         path: the folder, or one with a single snapshot in it. element_spec: what elements
         are to be like; by default as they are stored. compression: not needed, files say
-        how they are stored. reader_func is not supported yet: give None. Raises
+        how they are stored. reader_func: a function of the dataset of parts that shard_func
+        made, each a dataset, which returns the dataset of elements; the parts can be
+        reordered (shuffle, shard, take, skip, repeat) and put together (interleave,
+        flat_map). By default one part comes after the other. Raises
         NotFoundError where there is no snapshot, DataLossError where one is unfinished or
         damaged, and InvalidArgumentError for another element_spec.
 
@@ -286,7 +344,13 @@ class Snapshots:
             >>> len(ds), int(ds[-1]), sorted(int(x) for x in ds.shuffle(seed=1))
             (5, 4, [0, 1, 2, 3, 4])
         """
-        return cls._of(load_node(path, element_spec, compression, reader_func))
+        node = load_node(path, element_spec, compression)
+        if reader_func is None:
+            return cls._of(node)
+        read = reader_func(Streams(cls, node, cls.from_tensor_slices(streams_of(node.args["path"]))))
+        if not isinstance(read, Snapshots):
+            raise InvalidArgumentError(f"load: reader_func returned {read!r:.80}; a dataset of elements is needed, as datasets.interleave(lambda x: x) is")
+        return read
 
 
 def snapshot(path, compression="AUTO", reader_func=None, shard_func=None, name=None, *, fingerprint=None, identity="stat"):

@@ -43,7 +43,7 @@ def examine(path):
 
 def snapshot(path):
     """A snapshot that is whole, as far as its manifest says."""
-    manifest = _snapshot.load_node(path, None, None, None) and _snapshot.read_manifest(path)  # the engine checks it
+    manifest = _snapshot.load_node(path, None, None) and _snapshot.read_manifest(path)  # the engine checks it
     about = manifest["about"] or {}
     return {
         "what": "snapshot", "path": path, "elements": manifest["elements"], "spec": manifest["spec"], "compression": manifest["compression"],
