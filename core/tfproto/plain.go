@@ -23,12 +23,27 @@ func (k *keyed) plain(b []byte, pos int) bool {
 		if size == 0 || n > len(b)-pos {
 			return false
 		}
-		key, value, ok := plainEntry(b[:pos+n], pos)
-		if !ok || value.from == value.to {
+		e := b[pos : pos+n]
+		if len(e) < 4 || e[0] != tagMessage1 || e[1] >= 0x80 {
 			return false
 		}
-		if f := k.feature(place, b[key.from:key.to]); f >= 0 {
-			k.found[f] = value
+		to := 2 + int(e[1]) // of the key
+		if to+2 > len(e) || e[to] != tagMessage2 {
+			return false
+		}
+		m, size := small(e[to+1:])
+		from := to + 1 + size // of the value
+		if size == 0 || m == 0 || from+m != len(e) {
+			return false
+		}
+		f, key := 0, e[2:to]
+		if place < len(k.guess) && k.guess[place].known && string(k.guess[place].key) == string(key) {
+			f = k.guess[place].feature
+		} else {
+			f = k.feature(place, key)
+		}
+		if f >= 0 {
+			k.found[f] = span{pos + from, pos + n}
 		}
 		pos += n
 	}
