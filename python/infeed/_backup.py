@@ -128,7 +128,6 @@ class BackupAndRestore(keras.callbacks.Callback):
         each = self._fit.steps_per_execution
         if loaded is not None and loaded[0]["batch"]:
             next(itertools.islice(steps, loaded[0]["batch"] // each - 1, None))
-            self._session_restored(*loaded)
         else:
             loaded = None
         for step in steps:
@@ -216,10 +215,6 @@ class BackupAndRestore(keras.callbacks.Callback):
             raise StateMismatchError(f"the backup in {self.backup_dir} was made before batch {document['batch']} with "
                                      f"steps_per_execution={document['steps_per_execution']}; {fit.steps_per_execution} steps at a "
                                      "time do not begin there")
-
-    def _session_restored(self, document, arrays):
-        """Lets the dataset's own generator go on; hooks have run by now that drew from it."""
-        _place.load_rng(document["data"], self._fit.session, arrays)
 
     def _apply(self, document, arrays):
         """Makes everything as it was when the backup was made."""

@@ -61,7 +61,7 @@ def check(found, session):
     differs = [f"{k} was {found.get(k)!r} and is {v!r}" for k, v in have.items() if found.get(k) != v]
     if differs:
         raise StateMismatchError("the backup is of a training on another dataset: " + ", ".join(differs))
-    ds._infeed_resume(found)
+    ds._infeed_check(found)
 
 
 def arm(found, session, batch, arrays):
@@ -77,16 +77,11 @@ def arm(found, session, batch, arrays):
     drawn, e.seed = e.drawn or e._seed is None, found["seed"]
     e.drawn = drawn
     e.set_epoch(found["pass"])
-    session.armed = found["position"]
+    session.armed, session.restored = found["position"], ds._infeed_resume(found)
     session.resume = Resume(batch, own and batch > 0)
-    if own or not batch:
-        load_rng(found, session, arrays)
-
-
-def load_rng(found, session, arrays):
-    """Has the generator that hooks use go on where it was."""
-    if "rng" in found:
+    # Where on_epoch_begin runs again, it draws again what it drew.
+    if "rng" in found and (own or not batch):
         key = tuple(found["rng"]["key"])
         rng = _context.generator(*key, -1)
         rng.bit_generator.state = _archive.unpack(found["rng"]["state"], arrays)
-        engine(session.dataset)._outside = key, rng
+        e._outside = key, rng

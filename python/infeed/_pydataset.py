@@ -197,8 +197,11 @@ class PyDataset:
         """What a training's state holds beyond what holds for every PyDataset (see _place)."""
         return {}
 
+    def _infeed_check(self, state):
+        """Refuses a training's state of other data."""
+
     def _infeed_resume(self, state):
-        """Prepares the walk that begins next for a state; refuses one of other data."""
+        """What a walk that begins at a training's state has to be given besides, or None."""
 
     def __iter__(self):
         return PassIterator(self)

@@ -46,7 +46,7 @@ class Session:
         self.current = None  # the pass that was begun last, its end notwithstanding
         # Where a restored training goes on: see _place.
         self.first = self.armed = 0  # the position that Keras's index 0 stands for, now and in the walk that begins next
-        self.resume = None
+        self.resume = self.restored = None
         self.max_queue_size = engine(dataset).queue
 
     @property
@@ -142,8 +142,9 @@ class Session:
         else:
             pass_ = self.pass_
         self.current = pass_
+        more, self.restored = {} if self.restored is None else {"restored": self.restored}, None
         e.of_sessions[self] = self.dataset._infeed_walk(
-            length=self.length, shuffle=self.training and self.shuffle, pass_=pass_, start=position, look=self.looking)
+            length=self.length, shuffle=self.training and self.shuffle, pass_=pass_, start=position, look=self.looking, **more)
 
     def _drop(self):
         dataset = self._dataset()

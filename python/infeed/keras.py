@@ -113,7 +113,7 @@ class FromDataset(PyDataset):
     def __init__(self, dataset, steps=None):
         super().__init__(workers=0)
         self.dataset, self.steps = dataset, steps
-        self._stream = self._seeds = self._restored = None
+        self._stream = self._seeds = None
         self._counted = None
 
     @property
@@ -135,12 +135,11 @@ class FromDataset(PyDataset):
     def _begin(self, pass_):
         return _dataset_walk.begin(self.dataset, pass_, self._seeds)
 
-    def _infeed_walk(self, *, length, shuffle, pass_, start=0, look=False):
+    def _infeed_walk(self, *, length, shuffle, pass_, start=0, look=False, restored=None):
         if look or pass_ < 0:
             iterator = self.dataset.iterator(epoch=0)
             _dataset_walk.advance(iterator, start)
             return _dataset_walk.PassWalk(iterator, 0, start, length)
-        restored, self._restored = self._restored, None
         if self.steps is None:
             return _dataset_walk.PassWalk(self._begin(pass_) if restored is None else restored, pass_, start, length)
         if self._stream is None or restored is not None:
@@ -157,10 +156,17 @@ class FromDataset(PyDataset):
         iterator.close()
         return {"iterator": found}
 
+    def _infeed_check(self, found):
+        self._restored(found).close()
+
     def _infeed_resume(self, found):
+        self._seeds = found["iterator"].get("seeds")
+        return self._restored(found)
+
+    def _restored(self, found):
         iterator = self.dataset.iterator(epoch=0)
         iterator.load_state_dict(found.get("iterator"))
-        self._restored, self._seeds = iterator, found["iterator"].get("seeds")
+        return iterator
 
 
 def accelerate(dataset, workers=None, use_multiprocessing=None, max_queue_size=None, *, shuffle=None, seed=None,

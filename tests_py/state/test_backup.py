@@ -40,6 +40,9 @@ CASES = {
     "endless": ([6, 11], True, {"steps_per_epoch": 5, "data": {"dataset": "Endless"}}),
     "hooks with a state": ([4, 6, 9], True, {"data": {"dataset": "Shuffling"}}),
     "hooks with a state, steps_per_epoch": ([6, 9], False, {"data": {"dataset": "Shuffling"}, "steps_per_epoch": 3, "epochs": 5}),
+    "hooks with a state, steps_per_epoch, backups by epoch": ([5, 11], False, {
+        "data": {"dataset": "Shuffling"}, "steps_per_epoch": 3, "epochs": 5, "backup": {}}),
+    "hooks that draw anew": ([4, 9], False, {"data": {"dataset": "Shifted"}}),
     "hooks, processes": ([9], False, {"data": {"dataset": "Shuffling", "workers": 2, "use_multiprocessing": True}}),
     "schedule": ([8], False, {"optimizer": "schedule"}),
     "averaged weights": ([8], False, {"optimizer": "ema"}),

@@ -81,3 +81,8 @@ def test_two_of_them(run):
     with pytest.raises(Failure) as e:
         run("fit_two")
     assert "two infeed.keras.BackupAndRestore in one fit" in e.value.error["message"]
+
+
+@pytest.mark.parametrize("kind", [None, "shuffled"], ids=["PyDataset", "Dataset"])
+def test_a_refusal_changes_nothing(run, kind):
+    assert run("after_refusal", kind=kind) == {"refused": True, "before": 0, "same": True}

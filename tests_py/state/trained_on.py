@@ -58,6 +58,20 @@ class Shuffling(Data):
         self.order, self.begun, self.shift = state["order"].copy(), state["begun"], state["shift"]
 
 
+class Shifted(Data):
+    """What its hook sets depends on the pass only."""
+
+    def on_epoch_begin(self):
+        self.shift = int(self.rng.integers(100)) + self.epoch
+
+    def on_epoch_end(self):
+        self.rng.integers(3)
+
+    def __getitem__(self, index):
+        x, y = super().__getitem__(index)
+        return x + np.float32(getattr(self, "shift", 0)), y
+
+
 class Forgetful(Data):
     """Its hook changes it, and nothing tells what to."""
 
@@ -89,4 +103,4 @@ def pipeline(kind="shuffled", batches=6, **_):
 def make(dataset="Data", steps=None, **options):
     if dataset == "Dataset":
         return pipeline(**options).to_keras(steps=steps)
-    return {c.__name__: c for c in (Data, Endless, Shuffling, Forgetful)}[dataset](**options)
+    return {c.__name__: c for c in (Data, Endless, Shuffling, Shifted, Forgetful)}[dataset](**options)

@@ -504,3 +504,24 @@ def unseeded():
                 fit(folder, {}, backup={"save_freq": 2}, epochs=2, more=[Draw()])
         ends.append(Draw.drawn)
     return {"same": ends[0] == ends[1], "made": _fit.global_seed_generator(make=False) is not None}
+
+
+def after_refusal(kind):
+    """A dataset whose training was refused, for another model, is as it was: the next fit trains on all of it."""
+    data = {"dataset": "Dataset", "kind": kind} if kind else {"seed": 3}
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            fit(folder, {}, stop_after=4, data=data, backup={"save_freq": 3})
+        except Broken:
+            pass
+        ds, logs, refused = make(**data), [{}, {}], False
+        for log, own in zip(logs, ([infeed.keras.BackupAndRestore(os.path.join(folder, "backup"))], [])):
+            keras.utils.set_random_seed(7)
+            try:
+                net(units=9).fit(ds, epochs=1, verbose=0, callbacks=[*own, Watch(log)])
+            except infeed.StateMismatchError:
+                refused = True
+        want = {}
+        keras.utils.set_random_seed(7)
+        net(units=9).fit(make(**data), epochs=1, verbose=0, callbacks=[Watch(want)])
+    return {"refused": refused, "before": len(logs[0]), "same": logs[1] == want}
