@@ -9,6 +9,7 @@ import hashlib
 import inspect
 import itertools
 import json
+import sys
 import threading
 import time
 import warnings
@@ -168,7 +169,7 @@ class Function:
         out = []
         for element in elements:
             try:
-                out.append(flat(self.call(element)))
+                out.append(_settled(flat(self.call(element))) if len(elements) > 1 else flat(self.call(element)))
             except (KeyboardInterrupt, SystemExit):
                 raise
             except BaseException as e:
@@ -189,6 +190,19 @@ class Function:
             return [flat(r) for r in results], error, False
         except InvalidArgumentError as e:
             return [], e, False
+
+
+def _settled(leaves):
+    """Results as they are now: arrays that others hold too may be written before they are taken."""
+    for v in leaves:
+        if isinstance(v, np.ndarray):
+            break
+    else:
+        return leaves
+    return tuple([v.copy() if isinstance(v, np.ndarray) and (v.base is not None or sys.getrefcount(v) > _FRESH) else v for v in leaves])
+
+
+_FRESH = [sys.getrefcount(v) for v in (np.empty(0),)][0]  # references to an array that only a tuple holds
 
 
 def _copied(element):
@@ -272,11 +286,20 @@ def _column(values, what):
 _PLAIN = (bool, int, float, str, bytes)
 
 
+_thread = threading.local()
+
+
+def answering(iterator):
+    """Whether this thread is in a function of an iterator, known by an object of its own."""
+    return getattr(_thread, "iterator", None) is iterator
+
+
 class Jobs:
     """Answers the calls of one iterator of the engine."""
 
-    def __init__(self, handle, jobs_handle, threads):
+    def __init__(self, handle, jobs_handle, threads, iterator=None):
         self.handle, self._lent = handle, _native.Lent()
+        self._iterator = iterator
         self.exceptions = {}
         self.kept = {}  # of functions that keep something for each walk
         self._local = threading.local()
@@ -296,18 +319,13 @@ class Jobs:
             if entry is not None:
                 self.run(entry)
 
-    @property
-    def answering(self):
-        """Whether this thread is in a function of the iterator."""
-        return getattr(self._local, "answering", False)
-
     def run(self, entry):
         """Does the job of an entry."""
         memory = _native.lease(entry, self._lent)
         function = _by_number.get(entry.position)
-        end = None
+        end, outer = None, getattr(_thread, "iterator", None)
         try:
-            self._local.answering = True
+            _thread.iterator = self._iterator
             if function is None:
                 raise InvalidArgumentError("the function of a dataset is gone")
             elements = self._decoder(function)(memory, entry.meta_offset)
@@ -319,7 +337,7 @@ class Jobs:
         except BaseException as e:
             results, error = [], e
         finally:
-            self._local.answering = False
+            _thread.iterator = outer
         del memory
         self._answer(entry.job, results, error, end, "a result" if function is None else f"{function.op}: a result of {function.name}")
 
@@ -543,7 +561,7 @@ class _Generating(Function):
                 except StopIteration:
                     del walks[walk]
                     return out, None, True
-                leaves = self._cast(result)
+                leaves = _settled(self._cast(result))
                 if self.stateful:
                     leaves += (json.dumps(made.state_dict()).encode() if self.stateful else b"",)
                 out.append(leaves)

@@ -44,6 +44,7 @@ class Iterator:
         self._ready = []  # elements of the group at hand, the next one last
         self._pop = self._ready.pop
         self._lock = threading.RLock()
+        self._mark = object()  # by which functions know it; a reference to it would keep it
         self._lent = _native.Lent()  # the groups in the user's hands
         self._call = None
         self._workers = 0
@@ -81,7 +82,7 @@ class Iterator:
 
     def _next_group(self):
         _native.check_fork()
-        if self._jobs is not None and self._jobs.answering:
+        if _function.answering(self._mark):
             raise RuntimeError("a function of the dataset asks the iterator that runs it for elements; give it an iterator of its own")
         with self._lock:
             try:
@@ -246,7 +247,7 @@ class Iterator:
         self._may_lend = call.struct.out[1]
         self._first, self._base, self._stride = call.struct.out[3:6]
         self._state, self._indexed, self._most = json.loads(call.long()), handle.indexed, call.struct.out[6]
-        self._jobs = _function.Jobs(call.struct.out[0] & _U64, call.struct.out[2] & _U64, threads) if handle.calls else None
+        self._jobs = _function.Jobs(call.struct.out[0] & _U64, call.struct.out[2] & _U64, threads, self._mark) if handle.calls else None
         delivered = self._offset = self._end - self._start
         self._pass, self._end, self._start = self._state["pass"], self._first, self._first - delivered
         self._known = self._first

@@ -18,7 +18,7 @@ import time
 import traceback
 import weakref
 
-from infeed import _context, _native, _payload, _pool
+from infeed import _context, _native, _payload, _pool, _spec
 from infeed._errors import InvalidArgumentError, WorkerError
 
 _HEAD = struct.Struct("<Q")
@@ -145,7 +145,8 @@ def _answer(fn, elements):
     results = []
     for args in elements:
         try:
-            results.append(fn(*args))
+            result = fn(*args)
+            results.append(_spec.settled(result) if len(elements) > 1 else result)
         except BaseException as e:
             text = traceback.format_exc()
             try:

@@ -259,3 +259,13 @@ def _filled(example, keys, values):
     out = example.copy()
     out.update(zip(keys, values))
     return out
+
+
+def settled(result):
+    """A result, nested as it may be, as it is now."""
+    if isinstance(result, np.ndarray):
+        return result.copy()
+    if not isinstance(result, (tuple, dict)):
+        return result
+    structure, leaves = Structure.of(result)
+    return structure.pack([v.copy() if isinstance(v, np.ndarray) else v for _, v in leaves])
