@@ -31,7 +31,8 @@ def unordered(ds):
 
 
 def _each(paths):
-    ds = tf.data.TFRecordDataset(paths, num_parallel_reads=AUTO).map(lambda r: tf.io.parse_single_example(r, FEATURES), num_parallel_calls=AUTO)
+    ds = tf.data.TFRecordDataset(paths, num_parallel_reads=AUTO)
+    ds = ds.map(lambda r: tf.io.parse_single_example(r, FEATURES), num_parallel_calls=AUTO)
     return ds.shuffle(10_000).batch(rows.BATCH).prefetch(AUTO)
 
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from bench import batches, interpreters, permutation, rows, table, w1_pydataset, w2_arrays, w9_start
+from bench import (batches, csv_rows, examples, functions, interpreters, numbers, permutation, rows, table, w1_pydataset, w2_arrays,
+                   w3_records, w4_csv, w9_start, w10_numbers)
 from bench.figure import Contender, Figure, at_least, at_most, times
 from bench.runner import Runner
 
@@ -46,6 +47,51 @@ def test_ledger_refuses_rows_that_do_not_belong_to_their_labels():
         rows.rate([(x[:256], y[256:])], 512, 1)
 
 
+def of_examples(x, y, labels=None):
+    names = np.array([examples.name(n) + b"abc" for n in (y if labels is None else labels)], object)
+    return {"x": x, "y": y, "name": names}
+
+
+def test_ledger_of_examples_looks_at_names():
+    x, y = (a[:256] for a in rows.arrays("narrow"))
+    ledger = examples.Ledger(256, 1)
+    ledger(of_examples(x, y))
+    assert ledger.note() == ""
+    with pytest.raises(AssertionError, match="another example"):
+        examples.Ledger(256, 1)(of_examples(x, y, labels=y[::-1]))
+
+
+def columns(first, count):
+    """A batch of the CSV file, of rows whose floats are 0."""
+    n = np.arange(first, first + count)
+    return [*np.zeros((6, count), "f4"), n % 100, n, [csv_rows.WORDS[i % 10].encode() for i in n], [csv_rows._second(i) for i in n]]
+
+
+@pytest.mark.parametrize("damage", [lambda c: c[7].__iadd__(1), lambda c: c[0].__iadd__(1), lambda c: c[8].reverse(), lambda c: c[9].reverse(),
+                                    lambda c: c[6].__iadd__(1)])
+def test_ledger_of_csv_rows(damage):
+    known = np.zeros((20, 6), "f4")
+    assert csv_rows.rate([columns(0, 8), columns(8, 4)], known)[1] == f"12 of {csv_rows.N} rows came"
+    wrong = columns(0, 8)
+    damage(wrong)
+    with pytest.raises(AssertionError, match="row"):
+        csv_rows.rate([wrong], known)
+
+
+def test_numbers_are_checked():
+    assert numbers.rate([np.arange(1, 5), np.arange(5, 9)], 4, 2)[1] == ""
+    assert numbers.rate([np.arange(1, 5)], 4, 2)[1] == "4 of 8 elements"
+    for wrong in ([1, 2, 4, 4], [2, 3, 4, 5], [1, 2, 3, 5]):
+        with pytest.raises(AssertionError, match="batch 0"):
+            numbers.rate([np.array(wrong)], 4, 1)
+
+
+def test_results_of_functions_are_checked():
+    assert functions.rate([0, 4, 1], 3)[1] == "" and functions.microseconds([0], 3)[1] == "1 of 3 elements"
+    with pytest.raises(AssertionError, match="element 1"):
+        functions.rate([0, 5], 2)
+
+
 def measured(**values):
     names = list(values)
     ours = values[names[0]]
@@ -68,7 +114,7 @@ def test_goals(goal, values, met):
 
 
 def test_every_contender_exists_and_every_goal_names_one():
-    for workload in (w1_pydataset, w2_arrays, w9_start, permutation):
+    for workload in (w1_pydataset, w2_arrays, w3_records, w4_csv, w9_start, w10_numbers, permutation):
         for figure in workload.figures(1):
             names = [c.name for c in figure.contenders]
             assert len(set(names)) == len(names)
