@@ -19,7 +19,7 @@ import numpy as np
 
 from infeed import _arrays, _definition, _errors, _native, _text, _trace
 from infeed._errors import InvalidArgumentError
-from infeed._spec import Structure, TensorSpec
+from infeed._spec import Structure, TensorSpec, settled
 
 _numbers = itertools.count(1)
 _by_number = weakref.WeakValueDictionary()
@@ -195,11 +195,11 @@ class Function:
 def _settled(leaves):
     """Results as they are now: arrays that others hold too may be written before they are taken."""
     for v in leaves:
-        if isinstance(v, np.ndarray):
+        if isinstance(v, (np.ndarray, list)):
             break
     else:
         return leaves
-    return tuple([v.copy() if isinstance(v, np.ndarray) and (v.base is not None or sys.getrefcount(v) > _FRESH) else v for v in leaves])
+    return tuple([settled(v) if not isinstance(v, np.ndarray) or v.base is not None or sys.getrefcount(v) > _FRESH else v for v in leaves])
 
 
 _FRESH = [sys.getrefcount(v) for v in (np.empty(0),)][0]  # references to an array that only a tuple holds

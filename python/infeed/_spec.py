@@ -265,7 +265,9 @@ def settled(result):
     """A result, nested as it may be, as it is now."""
     if isinstance(result, np.ndarray):
         return result.copy()
+    if isinstance(result, list):
+        return [settled(v) for v in result]
     if not isinstance(result, (tuple, dict)):
         return result
     structure, leaves = Structure.of(result)
-    return structure.pack([v.copy() if isinstance(v, np.ndarray) else v for _, v in leaves])
+    return structure.pack([settled(v) for _, v in leaves])

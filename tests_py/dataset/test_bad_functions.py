@@ -160,10 +160,10 @@ def test_arrays_that_functions_write_again(kind):
 
     def f(x):
         buffer[:] = int(x)
-        return {"whole": buffer, "part": buffer[0], "twice": (buffer, buffer[:, 1:])}
+        return {"whole": buffer, "part": buffer[0], "twice": (buffer, buffer[:, 1:]), "list": [buffer[0], [1.0 * int(x)] * 3]}
 
     for k, e in enumerate(Dataset.range(100).map(f, **KINDS[kind])):
-        for a in (e["whole"], e["part"], *e["twice"]):
+        for a in (e["whole"], e["part"], *e["twice"], e["list"]):
             assert (a == k).all()
 
 
