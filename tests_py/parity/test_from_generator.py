@@ -117,3 +117,13 @@ def test_no_signature(lib):
 @case([], raises="Type")
 def test_signature_and_types(lib):
     return lib.Dataset.from_generator(count, output_types=lib.int64, output_signature=lib.TensorSpec((), lib.int64))
+
+
+@case([1, 0], infeed=expect([1], raises="InvalidArgument"), differs="A generator's number that its dtype cannot hold is an error")
+def test_number_that_does_not_fit(lib):
+    return lib.Dataset.from_generator(lambda: iter([1, 1 << 40]), output_signature=lib.TensorSpec((), lib.int32))
+
+
+@case([1, 44], infeed=expect([1], raises="InvalidArgument"), differs="A generator's number that its dtype cannot hold is an error")
+def test_array_that_does_not_fit(lib):
+    return lib.Dataset.from_generator(lambda: iter([np.int64(1), np.int64(300)]), output_signature=lib.TensorSpec((), lib.int8))
