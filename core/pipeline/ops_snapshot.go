@@ -15,6 +15,7 @@ var snapshotOps = map[string]func() Op{
 	"snapshot": func() Op { return &Snapshot{} },
 	"save":     func() Op { return &Save{} },
 	"load":     func() Op { return &Load{} },
+	"load_tf":  func() Op { return &LoadTF{} },
 }
 
 // Stored says where and how elements are kept. None of it is part of the structure of
@@ -98,3 +99,21 @@ func (l *Load) build([]dataset.Definition, int) (dataset.Definition, error) {
 }
 
 func (l *Load) text() string { return "load()" }
+
+// LoadTF is the elements that tf.data saved in a folder.
+type LoadTF struct {
+	noInputs
+	Path string `json:"path"`
+	// Compression is NONE, GZIP or SNAPPY, or AUTO, which looks.
+	Compression string `json:"compression"`
+}
+
+func (l *LoadTF) build([]dataset.Definition, int) (dataset.Definition, error) {
+	c, err := snapshot.ParseCompression(l.Compression)
+	if err != nil {
+		return nil, err
+	}
+	return snapshot.LoadTF(vfs.Local(), l.Path, c)
+}
+
+func (l *LoadTF) text() string { return "load()" }

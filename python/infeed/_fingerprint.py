@@ -104,7 +104,7 @@ class _Parts:
             args.pop("buffer_size", None)
         if args.get("drawn") is True:
             args.pop("seed", None)
-        if name.endswith(". load"):
+        if name.endswith((". load", ". load_tf")):
             self.add_loaded(name, args.pop("path"))
             args = {k: v for k, v in args.items() if v is not None}
         args = {k: v for k, v in args.items() if k not in _APART}

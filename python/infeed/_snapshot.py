@@ -7,12 +7,13 @@ import os
 
 import numpy as np
 
-from infeed import _arguments, _definition, _fingerprint
+from infeed import _arguments, _definition, _fingerprint, _native
 from infeed._errors import InvalidArgumentError, UnimplementedError
 from infeed._spec import Structure, TensorSpec
 
 _COMPRESSIONS = (None, "", "NONE", "AUTO", "GZIP", "SNAPPY", "ZSTD")
 MANIFEST = "manifest.json"
+TF_METADATA = "snapshot.metadata"
 
 
 class SnapshotNode(_definition.Node):
@@ -68,6 +69,31 @@ class LoadNode(_definition.Node):
         return {**super().__getstate__(), "_loaded": None}
 
 
+class LoadTFNode(_definition.Node):
+    """load, of what tf.data saved."""
+
+    def __init__(self, path, element_spec, compression):
+        super().__init__("load_tf", {"path": path, "compression": compression})
+        self.element_spec = element_spec
+        self._loaded = None
+
+    @property
+    def structure(self):
+        if self._loaded is None:
+            if self.element_spec is not None:
+                self._loaded = Structure.of(self.element_spec)[0]
+            else:
+                call = _native.Call()
+                call("dataset_open", {"op": self.op, "args": self.args, "inputs": []})
+                spec = json.loads(call.long())["spec"]
+                _native.Call(call.struct.handle)("close")
+                self._loaded = structure_of(spec["structure"], _definition.specs_of(spec))
+        return self._loaded
+
+    def __getstate__(self):
+        return {**super().__getstate__(), "_loaded": None}
+
+
 def snapshot_node(node, path, compression, reader_func, shard_func, fingerprint, identity):
     """The node of Dataset.snapshot."""
     _plain_order("snapshot", reader_func, shard_func)
@@ -102,8 +128,12 @@ def save(dataset, path, compression, shard_func, format):
 
 def load_node(path, element_spec, compression):
     """The node of Dataset.load."""
-    _compression("load", compression)
-    node = LoadNode(_path("load", path), element_spec)
+    path = _path("load", path)
+    if os.path.isfile(os.path.join(path, TF_METADATA)) and not os.path.exists(os.path.join(path, MANIFEST)):
+        node = LoadTFNode(path, element_spec, "AUTO" if compression is None else _compression("load", compression))
+    else:
+        _compression("load", compression)
+        node = LoadNode(path, element_spec)
     specs = node.handle().specs
     if element_spec is not None:
         _check(element_spec, specs)
@@ -174,8 +204,9 @@ def read_manifest(folder):
 
 
 def manifest_bytes(path):
-    """What tells a stored dataset apart: its manifest, which names its chunks."""
-    with open(os.path.join(find(path), MANIFEST), "rb") as f:
+    """What tells a stored dataset apart: its manifest, which names its chunks; of tf.data's, what names the run."""
+    manifest = os.path.join(find(path), MANIFEST)
+    with open(manifest if os.path.exists(manifest) else os.path.join(path, TF_METADATA), "rb") as f:
         return f.read()
 
 
@@ -325,11 +356,12 @@ class Snapshots:
 
     @classmethod
     def load(cls, path, element_spec=None, compression=None, reader_func=None):
-        """The elements that `save` stored, or a snapshot's: a random-access dataset.
+        """The elements that `save` stored, or a snapshot's: a random-access dataset. Also what tf.data's `save` stored.
 
         path: the folder, or one with a single snapshot in it. element_spec: what elements
-        are to be like; by default as they are stored. compression: not needed, files say
-        how they are stored. reader_func: a function of the dataset of parts that shard_func
+        are to be like; by default as they are stored. compression: not needed, files show
+        how they are stored. What tf.data stored comes one element after the other, shard
+        after shard. reader_func: a function of the dataset of parts that shard_func
         made, each a dataset, which returns the dataset of elements; the parts can be
         reordered (shuffle, shard, take, skip, repeat) and put together (interleave,
         flat_map). By default one part comes after the other. Raises
@@ -347,6 +379,8 @@ class Snapshots:
         node = load_node(path, element_spec, compression)
         if reader_func is None:
             return cls._of(node)
+        if node.op != "load":
+            raise UnimplementedError("load: reader_func is for what infeed saved; what tf.data saved comes shard after shard")
         read = reader_func(Streams(cls, node, cls.from_tensor_slices(streams_of(node.args["path"]))))
         if not isinstance(read, Snapshots):
             raise InvalidArgumentError(f"load: reader_func returned {read!r:.80}; a dataset of elements is needed, as datasets.interleave(lambda x: x) is")

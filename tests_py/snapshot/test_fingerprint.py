@@ -109,6 +109,16 @@ def test_files_that_other_elements_name(tmp_path):
         (tmp_path / "b").write_text("b")
 
 
+def test_what_is_loaded_is_known_by_what_is_stored(tmp_path):
+    infeed.Dataset.range(3).save(tmp_path)
+    first = _fingerprint.parts_of(infeed.Dataset.load(tmp_path)._node)
+    os.rename(tmp_path / "manifest.json", tmp_path / "other")
+    os.rename(tmp_path / "other", tmp_path / "manifest.json")
+    assert _fingerprint.parts_of(infeed.Dataset.load(tmp_path)._node) == first
+    infeed.Dataset.range(3, 6).save(tmp_path)
+    assert _fingerprint.difference(first, _fingerprint.parts_of(infeed.Dataset.load(tmp_path)._node)) == ["1. load: what is stored changed"]
+
+
 def test_what_cannot_be_hashed_needs_a_text(tmp_path):
     stream = itertools.count()
 
