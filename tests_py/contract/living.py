@@ -4,6 +4,7 @@ import gc
 import importlib
 import os
 import signal
+import sys
 import threading
 import time
 import types
@@ -115,11 +116,24 @@ def growth(fits=8, workers=2, processes=False):
     return {k: counts[1][k] - counts[0][k] for k in counts[0]}
 
 
-def interrupt(workers=2, processes=False, after=1.0):
-    """SIGINT while the main thread waits for a slow batch: seconds until it shows."""
+class AtBatch(keras.callbacks.Callback):
+    """Calls something once, when the batch before the one that `Stuck` is long at was used."""
+
+    def __init__(self, then):
+        super().__init__()
+        self.then = then
+
+    def on_train_batch_end(self, batch, logs=None):
+        if batch == 2:
+            self.then()
+
+
+def interrupt(workers=2, processes=False, after=0.3):
+    """SIGINT while the main thread waits for a slow batch: seconds until it shows.
+
+    One wait of infeed's is longer than the slow batch, so that only the signal ends it.
+    """
     ds = make("Stuck", length=8, workers=workers, use_multiprocessing=processes)
-    model = net()
-    model.fit(make(length=2), epochs=1, verbose=0)
     sent = []
     let_go.clear()
 
@@ -127,14 +141,19 @@ def interrupt(workers=2, processes=False, after=1.0):
         sent.append(time.monotonic())
         os.kill(os.getpid(), signal.SIGINT)
 
+    native = sys.modules.get("infeed._native")
+    slice_ = getattr(native, "SLICE_MS", None)
+    if native is not None:
+        native.SLICE_MS = 60_000
     timer = threading.Timer(after, send)
-    timer.start()
     try:
-        model.fit(ds, epochs=1, verbose=0, shuffle=False)
+        net().fit(ds, epochs=1, verbose=0, shuffle=False, callbacks=[AtBatch(timer.start)])
     except KeyboardInterrupt:
         return {"seconds": time.monotonic() - sent[0]}
     finally:
         let_go.set()
+        if native is not None:
+            native.SLICE_MS = slice_
     return {"seconds": None}
 
 
@@ -146,16 +165,11 @@ def stuck(workers, processes, timeout):
     def monotonic():
         return time.monotonic() - begun[0] if begun else 0.0
 
-    class Begin(keras.callbacks.Callback):
-        def on_train_batch_end(self, batch, logs=None):
-            if batch == 2:
-                begun.append(time.monotonic())
-
     let_go.clear()
     walk.time = types.SimpleNamespace(monotonic=monotonic)
     try:
         net().fit(make("Stuck", length=8, workers=workers, use_multiprocessing=processes, timeout=timeout),
-                  verbose=0, shuffle=False, callbacks=[Begin()])
+                  verbose=0, shuffle=False, callbacks=[AtBatch(lambda: begun.append(time.monotonic()))])
     finally:
         walk.time = time
         let_go.set()
