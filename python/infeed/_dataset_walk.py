@@ -5,14 +5,6 @@ import collections
 from infeed._errors import InvalidArgumentError
 
 
-def begin(dataset, pass_, seeds=None):
-    """An iterator over a pass, with the seeds that another process drew."""
-    iterator = dataset.iterator(epoch=pass_)
-    if seeds is not None and (state := iterator.state_dict()).get("seeds") != seeds:
-        iterator.load_state_dict({**state, "seeds": seeds})
-    return iterator
-
-
 def advance(iterator, count):
     """Goes past the first elements of a pass that nothing was taken of yet."""
     if count and iterator.random_access:

@@ -113,7 +113,7 @@ class FromDataset(PyDataset):
     def __init__(self, dataset, steps=None):
         super().__init__(workers=0)
         self.dataset, self.steps = dataset, steps
-        self._stream = self._seeds = None
+        self._stream = None
         self._counted = None
 
     @property
@@ -133,7 +133,7 @@ class FromDataset(PyDataset):
         return self.dataset[index]
 
     def _begin(self, pass_):
-        return _dataset_walk.begin(self.dataset, pass_, self._seeds)
+        return self.dataset.iterator(epoch=pass_)
 
     def _infeed_walk(self, *, length, shuffle, pass_, start=0, look=False, restored=None):
         if look or pass_ < 0:
@@ -157,15 +157,11 @@ class FromDataset(PyDataset):
         return {"iterator": found}
 
     def _infeed_check(self, found):
-        self._restored(found).close()
+        self._infeed_resume(found).close()
 
     def _infeed_resume(self, found):
-        self._seeds = found["iterator"].get("seeds")
-        return self._restored(found)
-
-    def _restored(self, found):
-        iterator = self.dataset.iterator(epoch=0)
-        iterator.load_state_dict(found.get("iterator"))
+        iterator = self._begin(0)
+        iterator.load_state_dict(found.get("iterator"))  # the passes after it keep its seeds
         return iterator
 
 

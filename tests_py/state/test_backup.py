@@ -54,6 +54,7 @@ CASES = {
     "Dataset": ([4, 9], True, {"data": {"dataset": "Dataset"}}),
     "Dataset, steps": ([3, 9], True, {"data": {"dataset": "Dataset", "steps": 4}, "epochs": 4}),
     "Dataset, windows": ([3, 9], False, {"data": {"dataset": "Dataset", "kind": "windows", "steps": 4}, "epochs": 4}),
+    "Dataset, of a length that only a pass tells": ([4, 9], False, {"data": {"dataset": "Dataset", "kind": "windows"}}),
     "Dataset, flat": ([3, 9], True, {"data": {"dataset": "Dataset", "kind": "flat", "steps": 4}, "epochs": 4}),
     "Dataset, endless": ([7], False, {"data": {"dataset": "Dataset", "kind": "endless"}, "steps_per_epoch": 5}),
 }

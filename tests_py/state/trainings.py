@@ -314,7 +314,7 @@ def bars(stop=9):
 
 
 def later_fits():
-    """Where a fit with the same model begins, after one that went on in its third epoch."""
+    """Where fits with the same model begin, after one that went on in its third epoch and one that broke off there."""
     with tempfile.TemporaryDirectory() as folder:
         options = dict(verbose=0, epochs=3)
         try:
@@ -324,9 +324,14 @@ def later_fits():
         model, log = net(), {}
         own = infeed.keras.BackupAndRestore(os.path.join(folder, "backup"))
         keras.utils.set_random_seed(7)
+        try:
+            model.fit(make(), callbacks=[own, Watch({}, 1)], **options)
+        except Broken:
+            pass
+        other = model.fit(make(), **options).epoch
         first = model.fit(make(), callbacks=[own, Watch(log)], **options).epoch
         second = model.fit(make(), callbacks=[own], **options).epoch
-    return {"first": first, "second": second, "steps": len(log), "initial": model._initial_epoch}
+    return {"other": other, "first": first, "second": second, "steps": len(log), "initial": model._initial_epoch}
 
 
 def same_object():
