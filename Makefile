@@ -53,7 +53,7 @@ api: $(LIBRARY) $(DONE)/test ## rewrite the lists of public names after a wanted
 	INFEED_UPDATE_API=1 $(PY) -m pytest -q tests_py/packaging/test_api.py
 
 clean: ## remove .venv and everything built
-	rm -rf $(VENV) build dist python/infeed.egg-info python/infeed/*.so
+	rm -rf $(VENV) .bench build dist python/infeed.egg-info python/infeed/*.so
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1	\2/p' $(MAKEFILE_LIST) | expand -t 16
