@@ -5,6 +5,7 @@ INFEED_SOAK   set: the tests marked `soak` run too
 
 import gc
 import os
+import signal
 import sys
 import threading
 import time
@@ -18,6 +19,9 @@ PASSED = pytest.StashKey()
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "soak: a longer loop of a test, run by `make soak` only")
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # So it is in the background of a shell's, and would be in the programs that tests interrupt.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(config, items):

@@ -246,9 +246,12 @@ def test_interrupt_is_taken_at_once():
         print("interrupted")
     """
     child = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE, text=True)
-    assert child.stdout.readline() == "going\n"
-    child.send_signal(signal.SIGINT)
-    out, _ = child.communicate(timeout=30)
+    try:
+        assert child.stdout.readline() == "going\n"
+        child.send_signal(signal.SIGINT)
+        out, _ = child.communicate(timeout=30)
+    finally:
+        child.kill()
     assert out == "interrupted\n" and child.returncode == 0
 
 
