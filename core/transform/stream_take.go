@@ -56,7 +56,7 @@ func (p *part) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) (dat
 	if err != nil {
 		return nil, err
 	}
-	it := &partIterator{part: p, skipped: at[0], given: at[1]}
+	it := &partIterator{part: p, scope: s, skipped: at[0], given: at[1]}
 	if jumper, ok := p.in.(dataset.Jumper); ok && from == nil && p.skip > 0 {
 		in, it.skipped = jumper.Jump(s, p.skip)
 	}
@@ -66,6 +66,7 @@ func (p *part) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) (dat
 
 type partIterator struct {
 	*part
+	scope          *dataset.Scope
 	in             dataset.Iterator
 	skipped, given int64 // elements of the input
 	rest           block.Buffer
@@ -83,6 +84,9 @@ func (it *partIterator) Next(limit int64, dst dataset.Sink) (int64, error) {
 		return 0, io.EOF
 	}
 	for it.skipped < it.skip {
+		if err := it.scope.Err(); err != nil { // nobody waits for the rest any more
+			return 0, err
+		}
 		it.rest.Reset()
 		n, err := it.in.Next(min(it.skip-it.skipped, skipped), &it.rest)
 		it.skipped += passed(n, err)

@@ -8,7 +8,6 @@ others by handle.
 
 import ast
 import json
-import threading
 
 import numpy as np
 
@@ -185,9 +184,6 @@ def dtype_of(name):
     return found
 
 
-_opening = threading.RLock()
-
-
 class _Decisions:
     """How often a function turned out to be another kind than was thought: what was opened before may be stale then."""
 
@@ -201,19 +197,18 @@ class Handle:
     """A definition that the engine has opened. It keeps the arrays and functions that the engine uses."""
 
     def __init__(self, node):
-        with _opening:
-            self.node = node
-            self.inputs = [n._handle for n in node.inputs]
-            self.seen = decisions.count  # when it was found to be current
-            self.functions = node.functions()
-            self.decided = [f.decision for f in self.functions]
-            call = _native.Call()
-            try:
-                self._open(call, *node.opened())
-            except BaseException:
-                _native.Call(call.struct.handle)("close")  # an interrupt may have come before anybody knew of it
-                raise
-            self.calls = any(h.calls for h in self.inputs) or any(f.calls_python() for f in self.functions)
+        self.node = node
+        self.inputs = [n._handle for n in node.inputs]
+        self.seen = decisions.count  # when it was found to be current
+        self.functions = node.functions()
+        self.decided = [f.decision for f in self.functions]
+        call = _native.Call()
+        try:
+            self._open(call, *node.opened())
+        except BaseException:
+            _native.Call(call.struct.handle)("close")  # an interrupt may have come before anybody knew of it
+            raise
+        self.calls = any(h.calls for h in self.inputs) or any(f.calls_python() for f in self.functions)
 
     def _open(self, call, op, args):
         call("dataset_open", {"op": op, "args": args, "inputs": [h.number for h in self.inputs]})

@@ -291,7 +291,15 @@ _thread = threading.local()
 
 def answering(iterator):
     """Whether this thread is in a function of an iterator, known by an object of its own."""
-    return getattr(_thread, "iterator", None) is iterator
+    if getattr(_thread, "iterator", None) is not iterator:
+        return False
+    frame = sys._getframe()
+    while frame is not None:
+        if frame.f_code is Jobs.run.__code__:
+            return True
+        frame = frame.f_back
+    _thread.iterator = None  # an interrupt kept it from being taken back
+    return False
 
 
 class Jobs:

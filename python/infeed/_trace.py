@@ -226,7 +226,8 @@ _local = threading.local()
 
 def active():
     """The trace that this thread is in; None where it is in none."""
-    return getattr(_local, "trace", None)
+    found = getattr(_local, "trace", None)
+    return None if found is not None and found.reason else found
 
 
 @contextlib.contextmanager

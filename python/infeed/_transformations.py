@@ -306,7 +306,7 @@ class Transformations:
 
         Example:
             >>> import infeed
-            >>> len(infeed.Dataset.range(4).batch(2).unbatch())
+            >>> len(infeed.Dataset.range(4).batch(2, drop_remainder=True).unbatch())
             4
         """
         return self._apply("unbatch")
@@ -455,9 +455,10 @@ class Transformations:
         return out
 
     def cache(self, filename="", name=None):
-        """The elements as the first whole pass made them, kept in memory for the passes after it.
+        """The elements as the first whole pass made them, kept for the passes after it.
 
-        filename is not supported yet: give "" (memory).
+        filename: "" keeps them in memory; a path keeps them there, as an uncompressed
+        `snapshot`, also for other runs.
 
         Example:
             >>> import infeed
@@ -465,7 +466,10 @@ class Transformations:
             3
         """
         if filename:
-            raise _errors.UnimplementedError("cache: files are not supported; snapshot(path) keeps elements on disk")
+            folder = os.path.dirname(os.path.abspath(filename))
+            if not os.path.isdir(folder):
+                raise _errors.NotFoundError(f"cache: the folder {folder} is not there; make it, or give another filename")
+            return self.snapshot(filename, compression=None)
         return self._apply("cache")
 
     def assert_cardinality(self, expected_cardinality, name=None):

@@ -330,3 +330,30 @@ def test_functions_that_hang_hold_nobody(how, what):
 def test_a_worker_that_dies_is_told():
     with pytest.raises(infeed.WorkerError, match="exit status -9"):
         list(Dataset.range(N).map(lambda x: at(x, lambda: os.kill(os.getpid(), 9)), processes=1))
+
+
+ENDLESS = {
+    "skip": "D.counter().filter(lambda x: x >= 0).skip(10**11)", "filter": "D.range(10**12).filter(lambda x: x < 0)",
+    "filter in Python": "D.range(10**12).filter(lambda x: int(x) < 0)",
+    "flat_map": "D.range(10**12).flat_map(lambda x: D.range(0))", "unique": "D.range(10**12).map(lambda x: x * 0).unique().skip(1)",
+    "ignore_errors": "D.range(10**12).map(lambda x: int(x) // int(x == 0)).ignore_errors().skip(1)",
+    "generator": "D.from_generator(lambda: iter(int, 1), output_signature=infeed.TensorSpec((), 'int32')).filter(lambda x: x > 0)",
+}
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_datasets_that_never_give_an_element_can_be_interrupted(name):
+    code = f"""
+    import os, signal, threading, infeed
+    D = infeed.Dataset
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    it = iter({ENDLESS[name]})
+    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+    try:
+        next(it)
+    except KeyboardInterrupt:
+        it.close()
+        print("interrupted")
+    """
+    out = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=30)
+    assert out.stdout == "interrupted\n", out.stderr
