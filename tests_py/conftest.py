@@ -3,12 +3,15 @@
 INFEED_SOAK   set: the tests marked `soak` run too
 """
 
+import ast
+import functools
 import gc
 import os
 import signal
 import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -19,9 +22,10 @@ PASSED = pytest.StashKey()
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "soak: a longer loop of a test, run by `make soak` only")
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        # So it is in the background of a shell's, and would be in the programs that tests interrupt.
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    # What is ignored here, as in the background of a shell or by nohup, would be in the programs that tests interrupt.
+    for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, lambda *_: None)):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, handler)
 
 
 def pytest_collection_modifyitems(config, items):
@@ -120,6 +124,18 @@ def nothing_left(request):
     assert not left, "left behind: " + "; ".join(left)
 
 
+@functools.cache
+def never_between(path):
+    """Lines of a file that Python goes to without looking for signals: `with` lines at their end, and `finally`."""
+    lines = set()
+    for node in ast.walk(ast.parse(Path(path).read_text())):
+        if isinstance(node, ast.With):
+            lines.update(range(node.lineno, node.body[0].lineno))
+        for statement in getattr(node, "finalbody", ()):
+            lines.update(range(statement.lineno, statement.end_lineno + 1))
+    return lines
+
+
 class Interrupt:
     """`with Interrupt(n):` raises Interrupt.Exception at the n-th of the lines and calls of infeed's Python code."""
 
@@ -137,13 +153,15 @@ class Interrupt:
         sys.settrace(None)
 
     def _step(self, frame, event, argument):
-        if not frame.f_code.co_filename.startswith(self.folder):
+        path = frame.f_code.co_filename
+        if not path.startswith(self.folder):
             return None
         # Raised while another exception is handled, that one would never be freed by Python 3.11.
-        if event in ("call", "line") and sys.exc_info()[0] is None:
-            self.left -= 1
-            if self.left == 0:
-                raise self.Exception
+        if event == "call" or event == "line" and frame.f_lineno not in never_between(path):
+            if sys.exc_info()[0] is None:
+                self.left -= 1
+                if self.left == 0:
+                    raise self.Exception
         return self._step
 
 

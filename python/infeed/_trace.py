@@ -233,8 +233,9 @@ def active():
 @contextlib.contextmanager
 def entered(trace):
     """This thread is in a trace."""
-    before, _local.trace = active(), trace
+    before = active()
     try:
+        _local.trace = trace
         yield
     finally:
         _local.trace = before
