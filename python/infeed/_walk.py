@@ -245,7 +245,7 @@ class ThreadWalk(PoolWalk):
     def throw_away(self):
         # From the call on, threads may leave results of jobs that are wanted. A batch that was taken is not made again.
         taken = self._entry.job if self._entry.position == self.position else None
-        stale = [job for job in self.results if job != taken]
+        stale = [job for job in list(self.results) if job != taken]
         super().throw_away()
         for job in stale:
             self.results.pop(job, None)
