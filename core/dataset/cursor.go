@@ -16,7 +16,7 @@ type Cursor struct {
 // NewCursor opens an input at the place that a cursor's token names; nil is the
 // start. op is named in errors.
 func NewCursor(op string, from *Token, open func(from *Token) (Iterator, error)) (*Cursor, error) {
-	skip, in, err := from.split(op, 1)
+	skip, in, err := from.Behind(op)
 	if err != nil {
 		return nil, err
 	}
@@ -24,7 +24,7 @@ func NewCursor(op string, from *Token, open func(from *Token) (Iterator, error))
 	if c.it, err = open(in); err != nil {
 		return nil, err
 	}
-	for n := skip[0]; n > 0; {
+	for n := skip; n > 0; {
 		b, err := c.Peek(n)
 		if err != nil {
 			return nil, short(op, err)

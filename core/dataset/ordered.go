@@ -74,7 +74,7 @@ type Ordered struct {
 // NewOrdered returns an iterator over work that goes on from a token. open opens
 // the input at the token that Work.Token gave. With no workers, Next itself works.
 func NewOrdered(op string, s *Scope, workers int, from *Token, open func(from *Token) (Work, error)) (*Ordered, error) {
-	skip, in, err := from.split(op, 1)
+	skip, in, err := from.Behind(op)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func NewOrdered(op string, s *Scope, workers int, from *Token, open func(from *T
 	for range workers {
 		s.Go(o.run)
 	}
-	for n := skip[0]; n > 0; {
+	for n := skip; n > 0; {
 		if err := o.fetch(); err != nil {
 			return nil, short(op, err)
 		}

@@ -61,15 +61,24 @@ func short(op string, err error) error {
 	return err
 }
 
-// split is Numbers and Input 0, where the first number counts elements of a block.
-func (t *Token) split(op string, n int) ([]int64, *Token, error) {
-	numbers, err := t.Numbers(op, n)
-	if err != nil {
+// Parts returns the n numbers of a token and the token of its only input.
+func (t *Token) Parts(op string, n int) (numbers []int64, in *Token, err error) {
+	if numbers, err = t.Numbers(op, n); err != nil {
 		return nil, nil, err
 	}
-	if numbers[0] > mostSkipped {
-		return nil, nil, errs.New(errs.StateMismatch, op, "its state is %d elements after a block's start", numbers[0])
-	}
-	in, err := t.Input(op, 0)
+	in, err = t.Input(op, 0)
 	return numbers, in, err
+}
+
+// Behind is Parts of a token whose number says how many elements of its input's block
+// were taken.
+func (t *Token) Behind(op string) (rows int64, in *Token, err error) {
+	numbers, in, err := t.Parts(op, 1)
+	if err != nil {
+		return 0, nil, err
+	}
+	if numbers[0] > mostSkipped {
+		return 0, nil, errs.New(errs.StateMismatch, op, "its state is %d elements after a block's start", numbers[0])
+	}
+	return numbers[0], in, nil
 }

@@ -35,7 +35,7 @@ func (s *sizes) set(e *spec.Element, o Options) error {
 		s.want = groupBytes
 	}
 	each := s.want
-	if one, err := block.NewLayout(e, 1); err == nil && !hasText(e) {
+	if one, err := block.NewLayout(e, 1); err == nil && !e.HasText() {
 		s.most = max(1, min(s.want/max(one.Bytes, 1), maxElements))
 		s.elements.Store(s.most)
 		l, err := block.NewLayout(e, s.most)
@@ -46,7 +46,7 @@ func (s *sizes) set(e *spec.Element, o Options) error {
 		each = s.slotBytes
 	} else {
 		s.elements.Store(mostUnequal)
-		if known(e) && err != nil {
+		if e.Known() && err != nil {
 			return err
 		}
 	}
@@ -58,27 +58,6 @@ func (s *sizes) set(e *spec.Element, o Options) error {
 	s.ahead = max(1, o.Workers, min(2*o.Workers, fit-mostLent))
 	s.lent = max(leastLent, min(mostLent, fit-s.ahead))
 	return nil
-}
-
-func hasText(e *spec.Element) bool {
-	for _, c := range e.Components {
-		if c.IsText() {
-			return true
-		}
-	}
-	return false
-}
-
-// known tells whether all dimensions are.
-func known(e *spec.Element) bool {
-	for _, c := range e.Components {
-		for _, d := range c.Shape {
-			if d < 0 {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // slow is how long the making of a task may take before tasks become smaller.

@@ -68,11 +68,7 @@ type keeping struct {
 // Iterate implements dataset.Definition. A token is the number of the next element,
 // and the token of the input where that was used.
 func (k *kept) Iterate(s *dataset.Scope, _ rng.Key, from *dataset.Token) (dataset.Iterator, error) {
-	at, err := from.Numbers("snapshot", 1)
-	if err != nil {
-		return nil, err
-	}
-	in, err := from.Input("snapshot", 0)
+	at, in, err := from.Parts("snapshot", 1)
 	if err != nil {
 		return nil, err
 	}

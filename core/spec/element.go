@@ -95,6 +95,19 @@ func (e *Element) Same(o *Element) bool {
 	return e == o || slices.EqualFunc(e.Components, o.Components, Component.Equal)
 }
 
+// Known tells whether all dimensions are: then all elements have these shapes.
+func (e *Element) Known() bool {
+	for _, c := range e.Components {
+		if slices.Contains(c.Shape, -1) {
+			return false
+		}
+	}
+	return true
+}
+
+// HasText tells whether some component is text.
+func (e *Element) HasText() bool { return slices.ContainsFunc(e.Components, Component.IsText) }
+
 // Batched describes n elements stacked; -1 when n is not the same everywhere.
 func (e *Element) Batched(n int64) *Element {
 	out := &Element{Structure: e.Structure, Components: make([]Component, len(e.Components))}

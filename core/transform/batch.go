@@ -73,13 +73,17 @@ func (b *batch) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) (da
 
 func (b *batch) Open(s *dataset.Scope, pass rng.Key) (dataset.RandomAccess, error) {
 	in, err := b.in.Open(s, pass)
-	return &batchedPass{in: in, n: dataset.End(b.in), size: b.size}, err
+	return &batchedPass{in: in, n: dataset.End(b.in), size: b.size, fixed: fixed(b.in.Spec())}, err
 }
 
 type batchedPass struct {
 	in      dataset.RandomAccess
 	n, size int64 // elements of the input, elements of a batch
+	fixed   bool
 }
+
+// fixed tells whether all elements take the same room.
+func fixed(e *spec.Element) bool { return e.Known() && !e.HasText() }
 
 // rows returns how many elements batch k has.
 func (b *batchedPass) rows(k int64) int64 { return min(b.size, b.n-k*b.size) }
@@ -100,7 +104,7 @@ func (b *batchedPass) Fetch(index []int64, dst dataset.Sink) error {
 			}
 		}
 		*p = elements
-		stack := stacked{dst: dst, batches: int64(to - from), size: rows}
+		stack := stacked{dst: dst, batches: int64(to - from), size: rows, fixed: b.fixed}
 		if err := b.in.Fetch(elements, &stack); err != nil {
 			return err
 		}
@@ -113,15 +117,29 @@ func (b *batchedPass) Fetch(index []int64, dst dataset.Sink) error {
 }
 
 // stacked is the sink that stacks elements to batches of size each. Where all of them
-// have equal shapes and come in one block, they are made in their place.
+// take the same room, or come in one block, they are made in their place.
 type stacked struct {
 	dst           dataset.Sink
 	batches, size int64
+	fixed         bool
+	out           block.Block  // of all elements, where they are fixed
+	made          int64        // rows of it
 	apart         block.Buffer // blocks that have to be put together
 }
 
 // Block implements dataset.Sink.
 func (s *stacked) Block(shapes *spec.Element, rows int64) (block.Block, error) {
+	if s.fixed {
+		if s.made == 0 {
+			out, err := s.dst.Block(shapes.Batched(s.size), s.batches)
+			if err != nil {
+				return out, err
+			}
+			s.out = out.Split(s.size, shapes)
+		}
+		s.made += rows
+		return s.out.Slice(s.made-rows, s.made), nil
+	}
 	if rows != s.batches*s.size || len(s.apart.Blocks()) > 0 {
 		return s.apart.Block(shapes, rows)
 	}

@@ -7,7 +7,6 @@ import (
 
 	"infeed/core/block"
 	"infeed/core/dataset"
-	"infeed/core/errs"
 	"infeed/core/rng"
 	"infeed/core/spec"
 )
@@ -87,11 +86,7 @@ func (c *cache) Spec() *spec.Element { return c.in.Spec() }
 func (c *cache) Cardinality() int64  { return c.in.Cardinality() }
 
 func (c *cache) Iterate(s *dataset.Scope, _ rng.Key, from *dataset.Token) (dataset.Iterator, error) {
-	at, err := from.Numbers("cache", 2)
-	if err != nil {
-		return nil, err
-	}
-	before, err := from.Input("cache", 0)
+	at, before, err := from.Parts("cache", 2)
 	if err != nil {
 		return nil, err
 	}
@@ -101,6 +96,9 @@ func (c *cache) Iterate(s *dataset.Scope, _ rng.Key, from *dataset.Token) (datas
 	}
 	return it, it.open(before, at[1])
 }
+
+// mostWaiting bounds how many elements a state can be behind those that are read again.
+const mostWaiting = 1 << 32
 
 // cacheIterator gives what is kept, and goes on with the input where that ends.
 type cacheIterator struct {
@@ -122,15 +120,7 @@ func (it *cacheIterator) open(before *dataset.Token, taken int64) (err error) {
 	if it.in, err = it.cache.in.Iterate(it.scope, cachedPass, before); err != nil {
 		return err
 	}
-	for taken > 0 {
-		it.buffer = &block.Buffer{}
-		n, err := it.in.Next(min(taken, skipped), it.buffer)
-		if err != nil {
-			return errs.Wrap(err, errs.StateMismatch, "cache", "the elements before its state cannot be read again")
-		}
-		taken -= n
-	}
-	return nil
+	return goPast("cache", it.in, taken)
 }
 
 // close says that the input is not needed for now.

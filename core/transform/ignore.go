@@ -22,11 +22,7 @@ func (d *ignoreErrors) Cardinality() int64  { return dataset.Unknown }
 
 func (d *ignoreErrors) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) (dataset.Iterator, error) {
 	const op = "ignore_errors"
-	at, err := from.Numbers(op, 1)
-	if err != nil {
-		return nil, err
-	}
-	before, err := from.Input(op, 0)
+	at, before, err := from.Parts(op, 1)
 	if err != nil {
 		return nil, err
 	}

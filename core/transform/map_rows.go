@@ -135,11 +135,7 @@ func (r *numberedRows) make(j *dataset.Job, first, count int64) error {
 // openInput opens the input of an iterator whose token has the numbers n at first and
 // that of the input.
 func openInput(op string, in dataset.Definition, s *dataset.Scope, pass rng.Key, from *dataset.Token, n int) ([]int64, dataset.Iterator, error) {
-	at, err := from.Numbers(op, n)
-	if err != nil {
-		return nil, nil, err
-	}
-	before, err := from.Input(op, 0)
+	at, before, err := from.Parts(op, n)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -149,11 +145,7 @@ func openInput(op string, in dataset.Definition, s *dataset.Scope, pass rng.Key,
 
 // openCursor is openInput for an input that is read through a cursor.
 func openCursor(op string, in dataset.Definition, s *dataset.Scope, pass rng.Key, from *dataset.Token, n int) ([]int64, *dataset.Cursor, error) {
-	at, err := from.Numbers(op, n)
-	if err != nil {
-		return nil, nil, err
-	}
-	before, err := from.Input(op, 0)
+	at, before, err := from.Parts(op, n)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -37,21 +37,16 @@ func (p *prefetch) Cardinality() int64  { return p.in.Cardinality() }
 const mostPieces = 8
 
 func (p *prefetch) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) (dataset.Iterator, error) {
-	at, in, err := openInput("prefetch", p.in, s, pass, from, 1)
+	rows, before, err := from.Behind("prefetch")
 	if err != nil {
 		return nil, err
 	}
-	if at[0] > mostWaiting {
-		return nil, early("prefetch", at[0], mostWaiting)
+	in, err := p.in.Iterate(s, pass, before)
+	if err != nil {
+		return nil, err
 	}
-	var rest block.Buffer
-	for left := at[0]; left > 0; {
-		rest.Reset()
-		n, err := in.Next(min(left, skipped), &rest)
-		if err != nil {
-			return nil, errs.Wrap(err, errs.StateMismatch, "prefetch", "the elements before its state cannot be read again")
-		}
-		left -= n
+	if err := goPast("prefetch", in, rows); err != nil {
+		return nil, err
 	}
 	it := &prefetchIterator{scope: s, in: in, after: in.Token()}
 	if s.Workers == 0 {

@@ -30,7 +30,7 @@ func RaggedBatch(in dataset.Definition, size int64, dropRemainder bool, shapeByt
 	if err := batchable(op, in, in.Spec(), size); err != nil {
 		return nil, err
 	}
-	if known(in.Spec()) {
+	if in.Spec().Known() {
 		return Batch(in, size, dropRemainder)
 	}
 	n := int64(-1)
@@ -40,7 +40,7 @@ func RaggedBatch(in dataset.Definition, size int64, dropRemainder bool, shapeByt
 	r := &ragged{shapeBytes: shapeBytes}
 	out := &spec.Element{}
 	for _, c := range in.Spec().Components {
-		ragged := !known(&spec.Element{Components: []spec.Component{c}})
+		ragged := !(&spec.Element{Components: []spec.Component{c}}).Known()
 		r.ragged = append(r.ragged, ragged)
 		out.Components = append(out.Components, r.batched(c, ragged, n, -1)...)
 	}

@@ -86,11 +86,7 @@ func (c *cycle) bounds(k int64) (first, size int64) {
 
 func (c *cycle) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) (dataset.Iterator, error) {
 	const op = "rebatch"
-	at, err := from.Numbers(op, 1)
-	if err != nil {
-		return nil, err
-	}
-	before, err := from.Input(op, 0)
+	at, before, err := from.Parts(op, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -135,13 +131,14 @@ func (c *indexedCycle) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Tok
 
 func (c *indexedCycle) Open(s *dataset.Scope, pass rng.Key) (dataset.RandomAccess, error) {
 	in, err := c.in.Open(s, pass)
-	return &cyclePass{indexedCycle: c, in: in, n: dataset.End(c.in)}, err
+	return &cyclePass{indexedCycle: c, in: in, n: dataset.End(c.in), fixed: fixed(c.in.Spec())}, err
 }
 
 type cyclePass struct {
 	*indexedCycle
-	in dataset.RandomAccess
-	n  int64 // elements of the input
+	in    dataset.RandomAccess
+	n     int64 // elements of the input
+	fixed bool
 }
 
 func (p *cyclePass) Fetch(index []int64, dst dataset.Sink) error {
@@ -154,7 +151,7 @@ func (p *cyclePass) Fetch(index []int64, dst dataset.Sink) error {
 		for i := range size {
 			*elements = append(*elements, first+i)
 		}
-		stack := stacked{dst: dst, batches: 1, size: size}
+		stack := stacked{dst: dst, batches: 1, size: size, fixed: p.fixed}
 		if err := p.in.Fetch(*elements, &stack); err != nil {
 			return err
 		}

@@ -144,7 +144,7 @@ func (it *scanIterator) add(out block.Block, more int64) error {
 	if last < 0 || it.room == 0 || !it.runs[last].Shapes.Same(shapes) {
 		if last >= 0 && it.room == 0 {
 			more = min(more, 2*it.runs[last].Rows)
-		} else if last >= 0 || !known(it.spec) { // the next may be of another shape
+		} else if last >= 0 || !it.spec.Known() { // the next may be of another shape
 			more = 1
 		}
 		b, err := it.made.Block(shapes, more)

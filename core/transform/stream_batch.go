@@ -76,34 +76,29 @@ type waiting struct {
 }
 
 func (w *waiting) open(op string, from *dataset.Token, open func(*dataset.Token) (dataset.Iterator, error)) (err error) {
-	at, err := from.Numbers(op, 1)
+	rows, in, err := from.Behind(op)
 	if err != nil {
 		return err
-	}
-	in, err := from.Input(op, 0)
-	if err != nil {
-		return err
-	}
-	if at[0] > mostWaiting {
-		return errs.New(errs.StateMismatch, op, "its state is %d elements after a block's start", at[0])
 	}
 	if w.in, err = open(in); err != nil {
 		return err
 	}
-	for left := at[0]; left > 0; {
-		w.buffer.Reset()
-		n, err := w.in.Next(min(left, skipped), &w.buffer)
+	return goPast(op, w.in, rows)
+}
+
+// goPast reads the elements of an input that were given already.
+func goPast(op string, in dataset.Iterator, rows int64) error {
+	var given block.Buffer
+	for rows > 0 {
+		given.Reset()
+		n, err := in.Next(min(rows, skipped), &given)
 		if err != nil {
 			return errs.Wrap(err, errs.StateMismatch, op, "the elements before its state cannot be read again")
 		}
-		left -= n
+		rows -= n
 	}
-	w.forget()
 	return nil
 }
-
-// mostWaiting bounds how many elements a token can be behind the start of a buffer.
-const mostWaiting = 1 << 32
 
 // forget empties the buffer.
 func (w *waiting) forget() {

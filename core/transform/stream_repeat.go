@@ -18,11 +18,7 @@ func (r *streamRepeat) Spec() *spec.Element { return r.in.Spec() }
 func (r *streamRepeat) Cardinality() int64  { return r.n }
 
 func (r *streamRepeat) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) (dataset.Iterator, error) {
-	at, err := from.Numbers("repeat", 2)
-	if err != nil {
-		return nil, err
-	}
-	in, err := from.Input("repeat", 0)
+	at, in, err := from.Parts("repeat", 2)
 	if err != nil {
 		return nil, err
 	}

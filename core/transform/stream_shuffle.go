@@ -25,11 +25,7 @@ func (s *streamShuffle) Cardinality() int64  { return s.in.Cardinality() }
 const wholeStream = 1 << 40
 
 func (s *streamShuffle) Iterate(scope *dataset.Scope, pass rng.Key, from *dataset.Token) (dataset.Iterator, error) {
-	at, err := from.Numbers("shuffle", 2)
-	if err != nil {
-		return nil, err
-	}
-	in, err := from.Input("shuffle", 0)
+	at, in, err := from.Parts("shuffle", 2)
 	if err != nil {
 		return nil, err
 	}

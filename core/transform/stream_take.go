@@ -48,11 +48,7 @@ func (p *part) Cardinality() int64 {
 }
 
 func (p *part) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) (dataset.Iterator, error) {
-	at, err := from.Numbers("take", 2)
-	if err != nil {
-		return nil, err
-	}
-	in, err := from.Input("take", 0)
+	at, in, err := from.Parts("take", 2)
 	if err != nil {
 		return nil, err
 	}
@@ -131,11 +127,7 @@ func (e *every) Cardinality() int64 {
 }
 
 func (e *every) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) (dataset.Iterator, error) {
-	at, err := from.Numbers("shard", 1)
-	if err != nil {
-		return nil, err
-	}
-	in, err := from.Input("shard", 0)
+	at, in, err := from.Parts("shard", 1)
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ func (z *indexedZip) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token
 }
 
 func (z *indexedZip) Open(s *dataset.Scope, pass rng.Key) (dataset.RandomAccess, error) {
-	p := &zipPass{indexedZip: z, known: known(z.spec)}
+	p := &zipPass{indexedZip: z, known: z.spec.Known()}
 	for _, d := range z.in {
 		in, err := d.Open(s, pass)
 		if err != nil {
@@ -21,18 +21,6 @@ func (z *indexedZip) Open(s *dataset.Scope, pass rng.Key) (dataset.RandomAccess,
 		p.in = append(p.in, in)
 	}
 	return p, nil
-}
-
-// known tells whether all elements have the shapes that are described.
-func known(e *spec.Element) bool {
-	for _, c := range e.Components {
-		for _, d := range c.Shape {
-			if d < 0 {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 type zipPass struct {

@@ -34,3 +34,18 @@ def shard(op, shard):
     if n < 1 or not 0 <= i < n:
         raise InvalidArgumentError(f"{op}: index {i} of num_shards {n}; 0 <= index < num_shards is needed")
     return n, i
+
+
+def at_least(op, name, value, least):
+    n = integer(op, name, value)
+    if n < least:
+        raise InvalidArgumentError(f"{op}: {name} is {n}; it must be at least {least}")
+    return n
+
+
+def dataset(op, name, value):
+    from infeed._dataset import Dataset
+
+    if not isinstance(value, Dataset):
+        raise InvalidArgumentError(f"{op}: {name} is {value!r:.100}; a Dataset is needed")
+    return value

@@ -6,7 +6,8 @@ import os
 
 from infeed import _arguments, _definition, _template
 from infeed._errors import Error, InvalidArgumentError
-from infeed._iterator import Decoder, Iterator
+from infeed._decoder import Decoder
+from infeed._iterator import Iterator
 from infeed._options import Options
 from infeed._snapshot import Snapshots
 from infeed._sources import Sources

@@ -94,7 +94,7 @@ class Node:
         It is the first one below operations that only change the order.
         """
         from infeed import _template
-        from infeed._iterator import first_of
+        from infeed._running import first_of
 
         node = self
         while node.op in _ORDER_ONLY:

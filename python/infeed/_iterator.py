@@ -1,19 +1,16 @@
 """Iterators over datasets: one pass, walked once, with a state that says where it is."""
 
 import copy
-import ctypes
 import json
 import logging
-import struct
 import threading
 import time
 
-import numpy as np
-
-from infeed import _function, _native, _options, _text
+from infeed import _jobs, _native, _options, _running, _state
+from infeed._arguments import U64
+from infeed._decoder import Decoder
 from infeed._errors import CancelledError, Error, ForkedProcessError, InvalidArgumentError
-
-_U64 = (1 << 64) - 1
+from infeed._stats import Stats
 
 MOST_PASTS = 16  # engines of one iterator that ended, with an error and then anew, whose states are kept
 
@@ -82,7 +79,7 @@ class Iterator:
 
     def _next_group(self):
         _native.check_fork()
-        if _function.answering(self._mark):
+        if _jobs.answering(self._mark):
             raise RuntimeError("a function of the dataset asks the iterator that runs it for elements; give it an iterator of its own")
         with self._lock:
             try:
@@ -167,7 +164,7 @@ class Iterator:
         """The error behind a status; it comes again at every further call."""
         if status in (-CancelledError.kind, -ForkedProcessError.kind):
             return call.error(status)
-        return _cause(call, self._jobs)
+        return _running.cause_of(call, self._jobs)
 
     def _here(self):
         """The state after what was delivered; None where the engine was not asked for anything yet."""
@@ -216,12 +213,12 @@ class Iterator:
         except Error:  # it was closed from another thread, or by the end of the interpreter
             return
         if len(self._pasts) == MOST_PASTS or self._pasts and self._pasts[-1][0] == self._offset:  # that one delivered nothing
-            _close(self._pasts.pop(0 if len(self._pasts) == MOST_PASTS else -1)[1])
-        self._pasts.append((self._offset, call.struct.out[0] & _U64, self._first))
+            _running.close(self._pasts.pop(0 if len(self._pasts) == MOST_PASTS else -1)[1])
+        self._pasts.append((self._offset, call.struct.out[0] & U64, self._first))
 
     def _forget(self):
         while self._pasts:
-            _close(self._pasts.pop()[1])
+            _running.close(self._pasts.pop()[1])
 
     def _open(self, state):
         """Starts the engine on the pass, or where a state says; returns the call that takes from it."""
@@ -235,9 +232,9 @@ class Iterator:
         try:
             return self._begin(call, handle, state, options, threads)
         except BaseException:
-            opened = call.struct.out[0] & _U64
+            opened = call.struct.out[0] & U64
             if self._call is None or self._call.struct.handle != opened:
-                _close(opened)  # an interrupt came before anybody knew of it
+                _running.close(opened)  # an interrupt came before anybody knew of it
             raise
 
     def _begin(self, call, handle, state, options, threads):
@@ -247,12 +244,12 @@ class Iterator:
         self._may_lend = call.struct.out[1]
         self._first, self._base, self._stride = call.struct.out[3:6]
         self._state, self._indexed, self._most = json.loads(call.long()), handle.indexed, call.struct.out[6]
-        self._jobs = _function.Jobs(call.struct.out[0] & _U64, call.struct.out[2] & _U64, threads, self._mark) if handle.calls else None
+        self._jobs = _jobs.Jobs(call.struct.out[0] & U64, call.struct.out[2] & U64, threads, self._mark) if handle.calls else None
         delivered = self._offset = self._end - self._start
         self._pass, self._end, self._start = self._state["pass"], self._first, self._first - delivered
         self._known = self._first
         self._always = {k: v for k, v in self._state.items() if k not in ("position", "token", "rows")}
-        opened = self._call = _native.Call(call.struct.out[0] & _U64)
+        opened = self._call = _native.Call(call.struct.out[0] & U64)
         library = _native.library()
         self._try, self._wait = library.quick_try_next, library.infeed_next
         self._over = self._closed = False
@@ -284,7 +281,7 @@ class Iterator:
                 if isinstance(at, bool) or not hasattr(at, "__index__") or not 0 <= at <= delivered:
                     raise InvalidArgumentError(f"state_dict: at is {at!r}; {delivered} elements were delivered")
                 number = self._start + int(at)
-            return _copied(self._state_at(number))
+            return _state.copied(self._state_at(number))
 
     def load_state_dict(self, state):
         """Goes to where a state was saved, in the pass it was saved in.
@@ -317,7 +314,7 @@ class Iterator:
         for s in states:
             if not isinstance(s, dict):
                 raise InvalidArgumentError(f"load_state_dict: a dict from state_dict() is needed, not {type(s).__name__}")
-            _check_types(s)
+            _state.check_types(s)
         if not states:
             raise InvalidArgumentError("load_state_dict: the list of states is empty; give the states of all readers")
         with self._lock:
@@ -328,7 +325,7 @@ class Iterator:
                 self._open(state)
             finally:
                 if old is not None and self._call is not old:
-                    _close(old.struct.handle)
+                    _running.close(old.struct.handle)
             self._forget()
             self._ready.clear()
             self._start, self._offset = self._end, 0
@@ -339,19 +336,16 @@ class Iterator:
         handle, jobs = self._dataset._ready(), None
         call = _native.Call(handle.number)
         call("dataset_iterate", {"combine": states, "workers": 1, "functions": handle.calls})
-        call.struct.handle = call.struct.out[0] & _U64
+        call.struct.handle = call.struct.out[0] & U64
         try:
             if handle.calls:
-                jobs = _function.Jobs(call.struct.handle, 0, 0)
-            while (status := _native.library().infeed_next(call.address)) != _native.END:
-                if status == 0:
-                    jobs.run(_native.Entry.from_buffer_copy(call.struct.entry))
-                elif status < 0:
-                    raise _cause(call, jobs)
+                jobs = _jobs.Jobs(call.struct.handle, 0, 0)
+            for _ in _running.entries(call, jobs):
+                pass
             call("dataset_state", args=(0, 1))
             return json.loads(call.long())
         finally:
-            _close(call.struct.handle)
+            _running.close(call.struct.handle)
 
     def stats(self):
         """What the iterator did so far, as `Stats`: elements, bytes and time of each stage, and which is the slowest.
@@ -391,167 +385,10 @@ class Iterator:
             except Error:  # it was closed, or belongs to the process that forked this one
                 pass
             self._call = None
-            _close(call.struct.handle)
+            _running.close(call.struct.handle)
 
     def __del__(self):
         if getattr(self, "_call", None) is not None:
             self._abandon()
         if getattr(self, "_pasts", None):
             self._forget()
-
-
-class Stats:
-    """What an iterator did. Made by `Iterator.stats`; printed, it is a table.
-
-    stages: for each operation, the source first, a dict with `text`, `elements`,
-    `bytes` (without text), `seconds` (in it, without the stages below it). waiting,
-    ahead: how many groups of elements are ready, and may be at most. consumer_wait:
-    seconds that the loop waited for elements. lost, places: what errors="skip" and
-    ignore_errors left out, how much and the first places. bottleneck: the text of the
-    stage that took the most time, where the loop waited at all.
-    """
-
-    def __init__(self, counted, waited, delivered):
-        self.stages, self.waiting, self.ahead = counted["stages"], counted["waiting"], counted["ahead"]
-        self.lost, self.places = counted["lost"], counted["places"]
-        self.consumer_wait, self.delivered = waited, delivered
-
-    @property
-    def bottleneck(self):
-        slowest = max(self.stages, key=lambda s: s["seconds"], default=None)
-        return slowest["text"] if slowest and self.consumer_wait > 0 else None
-
-    def __repr__(self):
-        lines = [f"{'elements':>12} {'MB':>10} {'seconds':>9}  stage"]
-        lines += [f"{s['elements']:>12} {s['bytes'] / 1e6:>10.1f} {s['seconds']:>9.3f}  {s['text']}" for s in self.stages]
-        lines.append(f"{self.delivered} delivered, {self.waiting} of {self.ahead} groups ready, the loop waited {self.consumer_wait:.3f} s, "
-                     f"{self.lost} left out")
-        if self.bottleneck:
-            lines.append(f"bottleneck: {self.bottleneck}")
-        return "\n".join(lines)
-
-
-def _copied(state):
-    """A state that shares nothing with those that come later. Its token is its own already."""
-    copied = {k: v.copy() if type(v) is list else v for k, v in state.items()}
-    if "rest" in copied:
-        copied["rest"] = copy.deepcopy(copied["rest"])
-    return copied
-
-
-def _check_types(state):
-    """Refuses a damaged state; whether it is of this dataset is for the engine to say."""
-    def whole(v, least=-1 << 63, most=_U64 >> 1):
-        return isinstance(v, int) and not isinstance(v, bool) and least <= v <= most
-
-    def each(good):
-        return lambda v: isinstance(v, (list, tuple)) and all(map(good, v))
-
-    def of(**fields):
-        return lambda v: isinstance(v, dict) and all(k in fields and fields[k](x) for k, x in v.items())
-
-    def token(v):
-        return v is None or of(**{"at": each(whole), "in": each(token), "data": lambda d: isinstance(d, str),
-                                  "lost": of(count=whole, places=each(lambda p: isinstance(p, str)))})(v)
-
-    needed = {"pass": whole, "position": whole} if state.get("kind") == "dataset" else {}
-    checks = {"format": whole, "order_version": whole, **needed, "kind": lambda v: isinstance(v, str),
-              "fingerprint": lambda v: isinstance(v, str),
-              "structure": lambda v: isinstance(v, list) and all(isinstance(s, str) for s in v),
-              "seeds": lambda v: isinstance(v, list) and all(whole(s, 0, _U64) for s in v),
-              "shard": lambda v: isinstance(v, (list, tuple)) and len(v) == 2 and all(map(whole, v)),
-              "reader": lambda v: isinstance(v, (list, tuple)) and len(v) == 2 and all(map(whole, v)),
-              "rows": whole, "token": token, "rest": of(layers=each(of(readers=whole, taken=each(whole))),
-                                                        begun=each(of(layer=whole, reader=whole, token=token)))}
-    for field, good in checks.items():
-        if field in needed and field not in state:
-            raise InvalidArgumentError(f"load_state_dict: the state has no {field!r}; give one from state_dict() as it was")
-        if field in state and not good(state[field]):
-            raise InvalidArgumentError(f"load_state_dict: the state's {field!r} is {state[field]!r:.80}, which state_dict() "
-                                       "never gives; give one as it was")
-
-
-def _cause(call, jobs):
-    """What ended the iterator of a call: an exception of a function, or the engine's."""
-    cause = _native.Call(call.struct.handle)
-    status = _native.library().infeed_dataset_error(cause.address)
-    raised = jobs.exceptions.get(cause.struct.out[0]) if jobs is not None else None
-    return cause.error(status) if raised is None else raised
-
-
-def _close(handle):
-    try:
-        _native.Call(handle)("close")
-    except ForkedProcessError:  # there is nothing to close in a fork
-        pass
-
-
-class Decoder:
-    """Makes elements of the memory of a group (see core/pipeline/group.go). For one thread at a time."""
-
-    def __init__(self, structure, specs):
-        plan, at = [], 1
-        for spec in specs:
-            end = at + 1 + len(spec.shape)
-            plan.append((spec.dtype, at, end))  # where in the description offset and dimensions are
-            at = end
-        self._plan = plan
-        self._text = _text.Maker() if any(s.dtype.hasobject for s in specs) else None
-        self._read = struct.Struct(f"<{at}q").unpack_from
-        self._single = structure.kind == "leaf"
-        self._single_text = self._single and specs[0].dtype.hasobject and not specs[0].shape
-        self._pack = None if self._single or structure.is_flat_tuple() else structure.packer()
-
-    def __call__(self, memory, meta_offset, private=False):
-        """The elements in memory, as a list. private: each with memory of its own."""
-        numbers = self._read(memory, meta_offset)
-        count = numbers[0]
-        if self._text is None:
-            columns = [np.ndarray((count, *numbers[at + 1:end]), dtype, memory, numbers[at])
-                       for dtype, at, end in self._plan]
-        else:
-            columns = self._with_text(memory, numbers, count)
-        if private:  # single values are copies already, but for structured ones
-            columns = [[v.copy() for v in c] if c.ndim > 1 or c.dtype.kind == "V" else c for c in columns]
-        if self._single:
-            return columns[0].tolist() if self._single_text else list(columns[0])
-        elements = [tuple([c[0] for c in columns])] if count == 1 else list(zip(*columns))
-        if not columns:
-            elements = [()] * count
-        return elements if self._pack is None else list(map(self._pack, elements))
-
-    def _with_text(self, memory, numbers, count):
-        base = ctypes.addressof(memory)
-        return [self._text(base + numbers[at], (count, *numbers[at + 1:end])) if dtype.hasobject else
-                np.ndarray((count, *numbers[at + 1:end]), dtype, memory, numbers[at])
-                for dtype, at, end in self._plan]
-
-
-def first_of(node):
-    """The first element that a definition makes; None: there is none. Raises what it fails with."""
-    handle = node.handle()
-    if handle.indexed and not handle.calls:
-        return handle.element(0, 0, Decoder(node.structure, handle.specs), last=True) if handle.cardinality else None
-    jobs, call = None, _native.Call(handle.number)
-    try:
-        call("dataset_iterate", {"pass": 0, "workers": int(handle.calls), "functions": handle.calls})
-        call.struct.handle = call.struct.out[0] & _U64
-        if handle.calls:
-            jobs = _function.Jobs(call.struct.handle, 0, 0)
-        else:
-            call("dataset_produce")  # and nothing beyond the first element
-        while True:
-            status = _native.library().infeed_next(call.address)
-            entry = call.struct.entry
-            if status == 0 and entry.status == _native.JOB:
-                jobs.run(_native.Entry.from_buffer_copy(entry))
-            elif status == 0:
-                memory = _native.lease(entry, _native.Lent())
-                return Decoder(node.structure, handle.specs)(memory, entry.meta_offset, True)[0]
-            elif status == _native.END:
-                return None
-            elif status < 0:
-                cause = _native.Call(call.struct.handle)
-                raise cause.error(_native.library().infeed_dataset_error(cause.address))
-    finally:
-        _close(call.struct.out[0] & _U64)

@@ -47,51 +47,37 @@ class SnapshotNode(_definition.Node):
 
 
 class LoadNode(_definition.Node):
-    """load; stream: only what shard_func gave this number."""
+    """A source of what was saved: its structure is that of the element spec that was given, or found there."""
 
-    def __init__(self, path, element_spec, stream=None):
-        super().__init__("load", {"path": path, "stream": stream})
+    def __init__(self, op, args, element_spec):
+        super().__init__(op, args)
         self.element_spec = element_spec
         self._loaded = None
 
     @property
     def structure(self):
         if self._loaded is None:
-            if self.element_spec is not None:
-                self._loaded = Structure.of(self.element_spec)[0]
-            else:
-                manifest = read_manifest(find(self.args["path"]))
-                form = (manifest["about"] or {}).get("structure", manifest["spec"]["structure"])
-                self._loaded = structure_of(form, _definition.specs_of(manifest["spec"]))
+            self._loaded = self._found() if self.element_spec is None else Structure.of(self.element_spec)[0]
         return self._loaded
+
+    def _found(self):
+        manifest = read_manifest(find(self.args["path"]))
+        form = (manifest["about"] or {}).get("structure", manifest["spec"]["structure"])
+        return structure_of(form, _definition.specs_of(manifest["spec"]))
 
     def __getstate__(self):
         return {**super().__getstate__(), "_loaded": None}
 
 
-class LoadTFNode(_definition.Node):
+class LoadTFNode(LoadNode):
     """load, of what tf.data saved."""
 
-    def __init__(self, path, element_spec, compression):
-        super().__init__("load_tf", {"path": path, "compression": compression})
-        self.element_spec = element_spec
-        self._loaded = None
-
-    @property
-    def structure(self):
-        if self._loaded is None:
-            if self.element_spec is not None:
-                self._loaded = Structure.of(self.element_spec)[0]
-            else:
-                call = _native.Call()
-                call("dataset_open", {"op": self.op, "args": self.args, "inputs": []})
-                spec = json.loads(call.long())["spec"]
-                _native.Call(call.struct.handle)("close")
-                self._loaded = structure_of(spec["structure"], _definition.specs_of(spec))
-        return self._loaded
-
-    def __getstate__(self):
-        return {**super().__getstate__(), "_loaded": None}
+    def _found(self):
+        call = _native.Call()
+        call("dataset_open", {"op": self.op, "args": self.args, "inputs": []})
+        spec = json.loads(call.long())["spec"]
+        _native.Call(call.struct.handle)("close")
+        return structure_of(spec["structure"], _definition.specs_of(spec))
 
 
 def snapshot_node(node, path, compression, reader_func, shard_func, fingerprint, identity):
@@ -130,10 +116,11 @@ def load_node(path, element_spec, compression):
     """The node of Dataset.load."""
     path = _path("load", path)
     if os.path.isfile(os.path.join(path, TF_METADATA)) and not os.path.exists(os.path.join(path, MANIFEST)):
-        node = LoadTFNode(path, element_spec, "AUTO" if compression is None else _compression("load", compression))
+        node = LoadTFNode("load_tf", {"path": path, "compression": "AUTO" if compression is None else _compression("load", compression)},
+                          element_spec)
     else:
         _compression("load", compression)
-        node = LoadNode(path, element_spec)
+        node = LoadNode("load", {"path": path, "stream": None}, element_spec)
     specs = node.handle().specs
     if element_spec is not None:
         _check(element_spec, specs)
@@ -282,7 +269,7 @@ class Streams:
 
     def _part(self, number):
         """The dataset of a part; number may be one that differs between elements."""
-        return self._cls._of(LoadNode(self._node.args["path"], self._node.element_spec, _arguments.integer("load", "part", number)))
+        return self._cls._of(LoadNode("load", {**self._node.args, "stream": _arguments.integer("load", "part", number)}, self._node.element_spec))
 
     def __iter__(self):
         return (self._part(n) for n in self._numbers)

@@ -4,7 +4,7 @@ import os
 
 import numpy as np
 
-from infeed import _arguments, _arrays, _definition, _function, _template
+from infeed import _arguments, _arrays, _definition, _generator, _nodes, _template
 from infeed._errors import InvalidArgumentError
 from infeed._spec import Structure, TensorSpec
 
@@ -137,7 +137,7 @@ class Sources:
         """
         if not hasattr(obj, "__getitem__") or not hasattr(obj, "__len__"):
             raise InvalidArgumentError(f"from_indexable: {type(obj).__name__} has no __len__ and __getitem__")
-        return cls._of(_function.IndexableNode(obj, num_parallel_calls))
+        return cls._of(_nodes.IndexableNode(obj, num_parallel_calls))
 
     @classmethod
     def from_generator(cls, generator, output_types=None, output_shapes=None, args=None, output_signature=None, name=None):
@@ -170,7 +170,7 @@ class Sources:
         for path, spec in leaves:
             if not isinstance(spec, TensorSpec):
                 raise InvalidArgumentError(f"from_generator: output_signature{path} is {spec!r}; a TensorSpec is needed")
-        return cls._of(_function.GeneratorNode(generator, tuple(args or ()), structure, [s for _, s in leaves]))
+        return cls._of(_generator.GeneratorNode(generator, tuple(args or ()), structure, [s for _, s in leaves]))
 
 
 def _signature(types, shapes):

@@ -15,7 +15,8 @@ import json
 
 import numpy as np
 
-from infeed import _definition, _errors, _function, _template, _trace
+from infeed import _definition, _errors, _function, _nodes, _template, _trace
+from infeed._decoder import Decoder
 from infeed._spec import Structure, TensorSpec
 
 
@@ -145,8 +146,6 @@ class DatasetFunction(_function.Function):
         return _trace.call(self.fn, *self._given(components))
 
     def decoder(self):
-        from infeed._iterator import Decoder
-
         structure, specs = self._takes()
         return Decoder(Structure("tuple", items=(Structure("leaf"),) * structure.leaves()), specs)
 
@@ -352,4 +351,4 @@ class _Integer(_function.Function):
 def bucket_by_sequence_length(node, element_length_func, args):
     """The node of bucket_by_sequence_length."""
     length = _Integer(element_length_func, "bucket_by_sequence_length", lambda: (node.structure, node.specs), node.first_element)
-    return _function.FunctionNode("bucket_by_sequence_length", "element_length_func", length, args, (node,))
+    return _nodes.FunctionNode("bucket_by_sequence_length", "element_length_func", length, args, (node,))

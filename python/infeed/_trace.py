@@ -241,11 +241,6 @@ def entered(trace):
         _local.trace = before
 
 
-def tracing():
-    """Whether a function is being traced on this thread."""
-    return active() is not None
-
-
 def trace(fn, structure, specs):
     """What fn does with elements, as `Traced`; or in words why it cannot be known.
 

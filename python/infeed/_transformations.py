@@ -1,16 +1,15 @@
 """Transformations of datasets, as methods of Dataset."""
 
-import base64
 import os
 
-import numpy as np
-
-from infeed import _arguments, _errors, _function, _sources, _subdataset
+from infeed import _arguments, _errors, _nodes, _subdataset
+from infeed._batching import Batching
 from infeed._errors import InvalidArgumentError
+from infeed._mixing import Mixing
 from infeed._spec import Structure
 
 
-class Transformations:
+class Transformations(Batching, Mixing):
     """The methods of Dataset that make datasets of it."""
 
     def shuffle(self, buffer_size=None, seed=None, reshuffle_each_iteration=True, name=None):
@@ -48,23 +47,6 @@ class Transformations:
         """
         count = -1 if count is None else _arguments.integer("repeat", "count", count)
         return self._apply("repeat", {"count": max(count, -1)})
-
-    def batch(self, batch_size, drop_remainder=False, num_parallel_calls=None, deterministic=None, name=None):
-        """Stacks batch_size consecutive elements into one; the last batch has what is left.
-
-        drop_remainder: leave out a last batch that is not full. num_parallel_calls
-        and deterministic are accepted and change nothing.
-
-        Example:
-            >>> import infeed
-            >>> ds = infeed.Dataset.from_tensor_slices([1, 2, 3]).batch(2)
-            >>> list(ds)
-            [array([1, 2], dtype=int32), array([3], dtype=int32)]
-        """
-        size = _arguments.integer("batch", "batch_size", batch_size)
-        if size < 1:
-            raise InvalidArgumentError(f"batch: batch_size is {size}; it must be at least 1")
-        return self._apply("batch", {"batch_size": size, "drop_remainder": bool(drop_remainder)})
 
     def take(self, count, name=None):
         """The first count elements; -1: all.
@@ -127,8 +109,8 @@ class Transformations:
         """
         calls = num_parallel_calls if num_parallel_calls is None else _calls("map", num_parallel_calls)
         if processes is not None:
-            _at_least("map", "processes", processes, 1)
-        return self._with(_function.MapNode(self._node, map_func, calls, processes))
+            _arguments.at_least("map", "processes", processes, 1)
+        return self._with(_nodes.MapNode(self._node, map_func, calls, processes))
 
     def filter(self, predicate, name=None):
         """The elements for which predicate, a function as map's, is true.
@@ -138,7 +120,7 @@ class Transformations:
             >>> [int(x) for x in infeed.Dataset.range(6).filter(lambda x: x % 2 == 1)]
             [1, 3, 5]
         """
-        return self._with(_function.PredicateNode("filter", self._node, predicate))
+        return self._with(_nodes.PredicateNode("filter", self._node, predicate))
 
     def take_while(self, predicate, name=None):
         """The elements before the first for which predicate is false.
@@ -148,7 +130,7 @@ class Transformations:
             >>> [int(x) for x in infeed.Dataset.range(6).take_while(lambda x: x < 2)]
             [0, 1]
         """
-        return self._with(_function.PredicateNode("take_while", self._node, predicate))
+        return self._with(_nodes.PredicateNode("take_while", self._node, predicate))
 
     def flat_map(self, map_func, name=None):
         """The elements of the datasets that map_func makes of elements, one dataset after the other.
@@ -185,8 +167,8 @@ class Transformations:
         if cycle is None or cycle == -1:
             cycle = _CYCLE
             calls = calls and min(calls, cycle)
-        _at_least("interleave", "cycle_length", cycle, 1)
-        block = 1 if block_length is None else _at_least("interleave", "block_length", block_length, 1)
+        _arguments.at_least("interleave", "cycle_length", cycle, 1)
+        block = 1 if block_length is None else _arguments.at_least("interleave", "block_length", block_length, 1)
         if calls is not None and calls > cycle:
             raise InvalidArgumentError(f"interleave: num_parallel_calls is {calls}; it can be no more than cycle_length, {cycle}")
         return self._with(_subdataset.interleave(self._node, map_func, cycle, block, calls))
@@ -209,31 +191,6 @@ class Transformations:
         size = None if window_size is None else _arguments.integer("group_by_window", "window_size", window_size)
         return self._with(_subdataset.group_by_window(self._node, key_func, reduce_func, size, window_size_func))
 
-    def bucket_by_sequence_length(self, element_length_func, bucket_boundaries, bucket_batch_sizes, padded_shapes=None,
-                                  padding_values=None, pad_to_bucket_boundary=False, no_padding=False, drop_remainder=False, name=None):
-        """Batches of elements of about equal length, padded: the i-th bucket has those shorter than bucket_boundaries[i].
-
-        element_length_func: from an element to an integer. bucket_batch_sizes: one more
-        than boundaries. padded_shapes, padding_values: as `padded_batch`'s.
-        pad_to_bucket_boundary: pad to one less than the boundary; longer elements are
-        an error then. no_padding: all elements of a batch must have one shape.
-
-        Example:
-            >>> import infeed
-            >>> ds = infeed.Dataset.from_generator(lambda: ([1] * n for n in (1, 5, 2)), output_signature=infeed.TensorSpec((None,), "int32"))
-            >>> [x.shape for x in ds.bucket_by_sequence_length(lambda x: x.shape[0], [3], [2, 2])]
-            [(2, 2), (1, 5)]
-        """
-        op = "bucket_by_sequence_length"
-        boundaries = [_arguments.integer(op, "bucket_boundaries", b) for b in bucket_boundaries]
-        sizes = [_arguments.integer(op, "bucket_batch_sizes", b) for b in bucket_batch_sizes]
-        if len(sizes) != len(boundaries) + 1:
-            raise InvalidArgumentError(f"{op}: {len(sizes)} bucket_batch_sizes for {len(boundaries)} bucket_boundaries; one more is needed")
-        args = {"bucket_boundaries": boundaries, "bucket_batch_sizes": sizes, "pad_to_bucket_boundary": bool(pad_to_bucket_boundary),
-                "no_padding": bool(no_padding), "drop_remainder": bool(drop_remainder),
-                **_padding(op, self._node, padded_shapes, padding_values)}
-        return self._with(_subdataset.bucket_by_sequence_length(self._node, element_length_func, args))
-
     def scan(self, initial_state, scan_func, name=None):
         """What scan_func makes of a state and each element: `state, output = scan_func(state, element)`.
 
@@ -244,7 +201,7 @@ class Transformations:
             >>> [int(x) for x in sums]
             [0, 1, 3, 6]
         """
-        return self._with(_function.FoldNode("scan", self._node, initial_state, scan_func))
+        return self._with(_nodes.FoldNode("scan", self._node, initial_state, scan_func))
 
     def reduce(self, initial_state, reduce_func, name=None):
         """The state after all elements: `state = reduce_func(state, element)` for each.
@@ -255,7 +212,7 @@ class Transformations:
             >>> int(infeed.Dataset.range(5).reduce(np.int64(0), lambda s, x: s + x))
             10
         """
-        return self._with(_function.FoldNode("reduce", self._node, initial_state, reduce_func)).get_single_element()
+        return self._with(_nodes.FoldNode("reduce", self._node, initial_state, reduce_func)).get_single_element()
 
     def enumerate(self, start=0, name=None):
         """Pairs of a number, counted from start, and an element.
@@ -267,164 +224,6 @@ class Transformations:
         """
         structure = Structure("tuple", items=(Structure("leaf"), self._node.structure))
         return self._apply("enumerate", {"start": _arguments.integer("enumerate", "start", start)}, structure)
-
-    @classmethod
-    def zip(cls, *args, datasets=None, name=None):
-        """Elements of several datasets side by side, nested as the datasets are; it ends with the shortest.
-
-        Example:
-            >>> import infeed
-            >>> ds = infeed.Dataset.zip(infeed.Dataset.range(2), infeed.Dataset.range(5, 9))
-            >>> [(int(a), int(b)) for a, b in ds]
-            [(0, 5), (1, 6)]
-        """
-        if (datasets is None) == (not args):
-            raise InvalidArgumentError("zip: give datasets, once")
-        given = datasets if datasets is not None else args[0] if len(args) == 1 else args
-        structure, leaves = Structure.of(given)
-        found = [v for _, v in leaves]
-        for (path, v) in leaves:
-            if not isinstance(v, Transformations):
-                raise InvalidArgumentError(f"zip: datasets{path} is {v!r:.100}; a Dataset is needed")
-        if not found:
-            raise InvalidArgumentError("zip: there is no dataset; give at least one")
-        inner = iter([d._node.structure for d in found])
-        return found[0]._apply("zip", {"structure": structure.document()}, structure.replaced(inner), found[1:])
-
-    def concatenate(self, dataset, name=None):
-        """The elements of this dataset and then those of another, which have the same structure and dtypes.
-
-        Example:
-            >>> import infeed
-            >>> [int(x) for x in infeed.Dataset.range(2).concatenate(infeed.Dataset.range(2))]
-            [0, 1, 0, 1]
-        """
-        return self._apply("concatenate", inputs=[_dataset("concatenate", "dataset", dataset)])
-
-    def unbatch(self, name=None):
-        """The rows of each element's components, as elements.
-
-        Example:
-            >>> import infeed
-            >>> len(infeed.Dataset.range(4).batch(2, drop_remainder=True).unbatch())
-            4
-        """
-        return self._apply("unbatch")
-
-    def rebatch(self, batch_size, drop_remainder=False, name=None):
-        """Batches of another size, or of sizes that repeat, of the rows of batches.
-
-        Example:
-            >>> import infeed
-            >>> [len(b) for b in infeed.Dataset.range(6).batch(2).rebatch([1, 2])]
-            [1, 2, 1, 2]
-        """
-        sizes = [_at_least("rebatch", "batch_size", v, 1) for v in np.ravel(np.asarray(batch_size, object))]
-        return self._apply("rebatch", {"batch_size": sizes, "drop_remainder": bool(drop_remainder)})
-
-    def padded_batch(self, batch_size, padded_shapes=None, padding_values=None, drop_remainder=False, name=None):
-        """Stacks elements of differing shapes, made as large as one another.
-
-        padded_shapes: a shape for each component, nested as elements; None or -1 as a
-        dimension: that of the longest of the batch. padding_values: nested likewise, or
-        one value for all; None: 0, False, or empty text.
-
-        Example:
-            >>> import infeed
-            >>> ds = infeed.Dataset.from_generator(lambda: ([1] * n for n in (1, 3)), output_signature=infeed.TensorSpec((None,), "int32"))
-            >>> next(iter(ds.padded_batch(2))).tolist()
-            [[1, 0, 0], [1, 1, 1]]
-        """
-        args = _padding("padded_batch", self._node, padded_shapes, padding_values)
-        size = _at_least("padded_batch", "batch_size", batch_size, 1)
-        return self._apply("padded_batch", {"batch_size": size, "drop_remainder": bool(drop_remainder), **args})
-
-    def ragged_batch(self, batch_size, drop_remainder=False, row_splits_dtype="int64", name=None):
-        """Stacks elements of differing shapes as object arrays, one array an element.
-
-        Example:
-            >>> import infeed
-            >>> ds = infeed.Dataset.from_generator(lambda: ([1] * n for n in (1, 3)), output_signature=infeed.TensorSpec((None,), "int32"))
-            >>> [x.tolist() for x in next(iter(ds.ragged_batch(2)))]
-            [[1], [1, 1, 1]]
-        """
-        size = _at_least("ragged_batch", "batch_size", batch_size, 1)
-        leaf = Structure("leaf")
-        parts = iter([Structure("ragged", items=(leaf, leaf), example=s) if None in s.shape else leaf for s in self._node.specs])
-        return self._apply("ragged_batch", {"batch_size": size, "drop_remainder": bool(drop_remainder),
-                                            "row_splits_dtype": np.dtype(row_splits_dtype).str}, self._node.structure.replaced(parts))
-
-    def window(self, size, shift=None, stride=1, drop_remainder=False, name=None):
-        """Datasets of size consecutive elements each, one for each component of elements.
-
-        shift: how many elements after the start of a window the next one starts; None:
-        size. stride: how far the elements of a window are from one another.
-
-        Example:
-            >>> import infeed
-            >>> [[int(x) for x in w] for w in infeed.Dataset.range(5).window(3, shift=2)]
-            [[0, 1, 2], [2, 3, 4], [4]]
-        """
-        size = _at_least("window", "size", size, 1)
-        args = {"size": size, "shift": size if shift is None else _at_least("window", "shift", shift, 1),
-                "stride": _at_least("window", "stride", stride, 1), "drop_remainder": bool(drop_remainder)}
-        datasets = iter([Structure("dataset", items=(Structure("leaf"),), example=s) for s in self._node.specs])
-        return self._apply("window", args, self._node.structure.replaced(datasets))
-
-    @staticmethod
-    def sample_from_datasets(datasets, weights=None, seed=None, stop_on_empty_dataset=False, rerandomize_each_iteration=None):
-        """Elements of datasets, which are drawn by chance.
-
-        weights: how likely each dataset is, or a Dataset of such; None: all alike.
-        stop_on_empty_dataset: end with the first dataset that ends; otherwise its
-        elements are drawn from the others. rerandomize_each_iteration: None or True
-        draws anew in each pass.
-
-        Example:
-            >>> import infeed
-            >>> D = infeed.Dataset
-            >>> len(list(D.sample_from_datasets([D.range(3), D.range(5)], weights=[0.5, 0.5], seed=1)))
-            8
-        """
-        found = _datasets("sample_from_datasets", datasets)
-        drawn, seed = _sources.seed_of("sample_from_datasets", seed)
-        args = {"weights": None, "weights_dataset": isinstance(weights, Transformations), "stop_on_empty_dataset": bool(stop_on_empty_dataset),
-                "seed": seed, "drawn": drawn, "rerandomize_each_iteration": rerandomize_each_iteration is None or bool(rerandomize_each_iteration)}
-        more = [weights] if args["weights_dataset"] else []
-        if weights is not None and not more:
-            args["weights"] = _reals("sample_from_datasets", "weights", weights)
-        return found[0]._apply("sample_from_datasets", args, inputs=[*found[1:], *more])
-
-    @staticmethod
-    def choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset=True):
-        """The next element of the dataset whose number choice_dataset, of int64 scalars, gives.
-
-        Example:
-            >>> import infeed
-            >>> D = infeed.Dataset
-            >>> [int(x) for x in D.choose_from_datasets([D.range(3), D.range(10, 13)], D.from_tensor_slices([0, 1, 1]).map(lambda x: x.astype("int64")))]
-            [0, 10, 11]
-        """
-        found = _datasets("choose_from_datasets", datasets)
-        choice = _dataset("choose_from_datasets", "choice_dataset", choice_dataset)
-        return found[0]._apply("choose_from_datasets", {"stop_on_empty_dataset": bool(stop_on_empty_dataset)}, inputs=[*found[1:], choice])
-
-    def rejection_resample(self, class_func, target_dist, initial_dist=None, seed=None, name=None):
-        """Pairs of a class and an element, some left out so that classes come as often as target_dist says.
-
-        class_func: a function as map's, of elements to int32 classes. initial_dist: how
-        often classes come in this dataset; None: it is estimated on the way.
-
-        Example:
-            >>> import infeed
-            >>> ds = infeed.Dataset.range(100).rejection_resample(lambda x: (x % 2).astype("int32"), [0.0, 1.0], [0.5, 0.5], seed=1)
-            >>> {int(c) for c, x in ds}
-            {1}
-        """
-        drawn, seed = _sources.seed_of("rejection_resample", seed)
-        args = {"target_dist": _reals("rejection_resample", "target_dist", target_dist), "seed": seed, "drawn": drawn,
-                "initial_dist": None if initial_dist is None else _reals("rejection_resample", "initial_dist", initial_dist)}
-        return self._with(_function.ClassNode(self._node, class_func, args))
 
     def unique(self, name=None):
         """The elements without those that came before.
@@ -491,7 +290,7 @@ class Transformations:
             >>> len(infeed.Dataset.range(6).apply(lambda ds: ds.take(2)))
             2
         """
-        return _dataset("apply", "the result of transformation_func", transformation_func(self))
+        return _arguments.dataset("apply", "the result of transformation_func", transformation_func(self))
 
     def get_single_element(self, name=None):
         """The one element of the dataset; InvalidArgumentError where there are none or more.
@@ -527,74 +326,3 @@ def _calls(op, value):
     if n < 1 and n != -1:
         raise InvalidArgumentError(f"{op}: num_parallel_calls is {n}; it must be at least 1, AUTOTUNE or None")
     return n
-
-
-def _at_least(op, name, value, least):
-    n = _arguments.integer(op, name, value)
-    if n < least:
-        raise InvalidArgumentError(f"{op}: {name} is {n}; it must be at least {least}")
-    return n
-
-
-def _dataset(op, name, value):
-    if not isinstance(value, Transformations):
-        raise InvalidArgumentError(f"{op}: {name} is {value!r:.100}; a Dataset is needed")
-    return value
-
-
-def _datasets(op, value):
-    found = [_dataset(op, f"datasets[{i}]", d) for i, d in enumerate(value)]
-    if not found:
-        raise InvalidArgumentError(f"{op}: there is no dataset; give at least one")
-    return found
-
-
-def _reals(op, name, value):
-    try:
-        found = [float(v) for v in np.ravel(np.asarray(value, np.float64))]
-    except (TypeError, ValueError) as e:
-        raise InvalidArgumentError(f"{op}: {name} is {value!r:.100}; numbers are needed") from e
-    if not all(0 <= v < np.inf for v in found):
-        raise InvalidArgumentError(f"{op}: {name} is {value!r:.100}; each must be a finite number that is not negative")
-    return found
-
-
-def _padding(op, node, padded_shapes, padding_values):
-    """padded_shapes and padding_values as lists, one for each component."""
-    structure, specs = node.structure, node.specs
-    shapes = None
-    if padded_shapes is not None:
-        found = list(_parts(structure, padded_shapes))
-        shapes = [[-1 if d is None or d == -1 else int(d) for d in (s if hasattr(s, "__iter__") else (s,))] for s in found]
-    if padding_values is None:
-        values = [None] * len(specs)
-    elif structure.kind == "leaf" or isinstance(padding_values, (tuple, dict)):
-        values = list(_parts(structure, padding_values))
-    else:
-        values = [padding_values] * len(specs)
-    encoded = [None if v is None else _padding_value(op, i, v, s.dtype) for i, (v, s) in enumerate(zip(values, specs))]
-    return {"padded_shapes": shapes, "padding_values": encoded}
-
-
-def _padding_value(op, i, value, dtype):
-    if dtype.hasobject:
-        raw = value.encode() if isinstance(value, str) else value
-        if not isinstance(raw, bytes):
-            raise InvalidArgumentError(f"{op}: padding value {i} is {value!r}; component {i} is text")
-        return base64.b64encode(raw).decode()
-    a = np.asarray(value)
-    if a.ndim or a.dtype.kind not in "biufc" or not np.can_cast(np.min_scalar_type(a[()]) if a.dtype.kind in "iub" else a.dtype, dtype, "same_kind"):
-        raise InvalidArgumentError(f"{op}: padding value {i} is {value!r}; component {i} has dtype {dtype}")
-    return base64.b64encode(a.astype(dtype).tobytes()).decode()
-
-
-def _parts(structure, value):
-    """The parts of a value nested as a structure, one for each component."""
-    if structure.kind == "leaf":
-        yield value
-    elif structure.kind == "dict":
-        for key, item in zip(structure.order, structure.items):
-            yield from _parts(item, value[key])
-    else:
-        for part, item in zip(value, structure.items):
-            yield from _parts(item, part)

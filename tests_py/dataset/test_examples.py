@@ -20,6 +20,6 @@ def test_examples(module):
 def test_everything_public_has_an_example():
     for owner in (_dataset.Dataset, _iterator.Iterator, _options.Options, _spec.TensorSpec):
         assert ">>>" in owner.__doc__, owner
-    for name, method in vars(_dataset.Dataset).items():
-        if callable(method) and not name.startswith("_"):
-            assert method.__doc__, name
+    for name in dir(_dataset.Dataset):
+        if not name.startswith("_"):
+            assert getattr(_dataset.Dataset, name).__doc__, name

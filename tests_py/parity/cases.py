@@ -20,7 +20,6 @@ walk over one object beside the first. `drawn`: each dataset draws a seed of its
 """
 
 import dataclasses
-from pathlib import Path
 
 import pytest
 from outcomes import LIMIT, Outcome, in_any_order, literal, observe, sequence
@@ -65,24 +64,6 @@ class Case:
     passes: str
     drawn: bool
     limit: int
-
-    @property
-    def operations(self):
-        """The operations that the case needs: its file's, and every name in its code."""
-        return {Path(self.make.__code__.co_filename).stem.removeprefix("test_")} | _names(self.make)
-
-
-def _names(function, seen=()):
-    """The names in a function's code, in functions inside it and those of its module that it calls."""
-    found, codes = set(), [function.__code__]
-    for code in codes:
-        found |= set(code.co_names)
-        codes += [c for c in code.co_consts if hasattr(c, "co_names")]
-    for name in found & set(function.__globals__):
-        other = function.__globals__[name]
-        if getattr(other, "__module__", None) == function.__module__ and hasattr(other, "__code__") and other not in seen:
-            found = found | _names(other, (*seen, function))
-    return found
 
 
 def case(gives=ANY, *, raises=None, cardinality=ANY, spec=ANY, infeed=None, differs=None, order="sequence",

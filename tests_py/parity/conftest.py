@@ -13,33 +13,6 @@ from files import write  # noqa: E402
 from outcomes import observe  # noqa: E402
 from sides import Infeed, TensorFlow  # noqa: E402
 
-# Operations that infeed does not have yet. Tests of cases that use one are left out, and counted.
-NOT_YET = set()
-
-
-def pytest_collection_modifyitems(config, items):
-    waiting = {i for i in items if waits(i)}
-    config.parity_waiting = len(waiting)
-    if waiting:
-        config.hook.pytest_deselected(items=[i for i in items if i in waiting])
-        items[:] = [i for i in items if i not in waiting]
-
-
-def waits(item):
-    """Whether a test needs an operation that infeed does not have yet."""
-    one = getattr(getattr(item, "function", None), "case", None)
-    if one is None or item.callspec.params["check"] == "tensorflow":
-        return False
-    prefetch = {"prefetch"} if item.callspec.params["check"] == "workers" else set()
-    return bool((one.operations | prefetch) & NOT_YET)
-
-
-def pytest_report_collectionfinish(config):
-    if getattr(config, "parity_waiting", 0):
-        return f"parity: {config.parity_waiting} tests wait for {', '.join(sorted(NOT_YET))}"
-    return None
-
-
 class Sides:
     """Both libraries, and what TensorFlow gave for each case."""
 

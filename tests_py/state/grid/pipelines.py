@@ -6,6 +6,8 @@ import numpy as np
 
 import infeed
 
+from .golden import Counting
+
 ENOUGH = 24  # elements that are read of one without end
 
 
@@ -21,28 +23,6 @@ def text(x):
 def lengths(D):
     """Arrays of different lengths, a stream."""
     return D.range(17).map(lambda x: np.arange(int(str(x)) % 5 + 1)).filter(lambda a: a.sum() >= 0)
-
-
-class Counting:
-    """A generator whose state can be saved."""
-
-    def __init__(self, n):
-        self.n, self.at = n, 0
-
-    def __iter__(self):
-        return self
-
-    def __next__(self):
-        if self.at == self.n:
-            raise StopIteration
-        self.at += 1
-        return self.at
-
-    def state_dict(self):
-        return {"at": self.at}
-
-    def load_state_dict(self, state):
-        self.at = state["at"]
 
 
 def yielding(n):

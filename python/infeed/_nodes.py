@@ -1,0 +1,135 @@
+"""Operations with a function of elements, as nodes of definitions."""
+
+from infeed import _arrays, _definition, _trace
+from infeed._function import Function, copied
+from infeed._spec import Structure, TensorSpec
+
+
+class FunctionNode(_definition.Node):
+    """An operation with a function of elements, in the argument `key`."""
+
+    def __init__(self, op, key, function, args, inputs, structure=None):
+        super().__init__(op, args, inputs, structure)
+        self.key, self.function = key, function
+
+    def functions(self):
+        return (self.function,)
+
+    def arguments(self):
+        return {**self.args, self.key: self.function.document()}
+
+
+class MapNode(FunctionNode):
+    """map."""
+
+    def __init__(self, node, fn, calls, processes):
+        function = Function(fn, "map", lambda: (node.structure, node.specs), node.first_element, calls, processes)
+        super().__init__("map", "map_func", function, {}, (node,))
+        self._first = None
+
+    @property
+    def structure(self):
+        return self.function.structure
+
+    @property
+    def specs(self):
+        return self.function.specs
+
+    def first_element(self):
+        """What the function makes of the first element."""
+        if self._first is None:
+            element = self.inputs[0].first_element()
+            if element is None:
+                return None
+            try:
+                result = self.function.sampled
+                structure, leaves = Structure.of(self.function.call(copied(element)) if result is None else result)
+            except Exception:
+                return super().first_element()
+            self._first = structure.pack([_element(_trace.result_array(v, "the result")) for _, v in leaves])
+        return self._first
+
+
+def _element(a):
+    """A component as elements have it: scalars of NumPy instead of arrays without dimensions."""
+    return a[()] if a.ndim == 0 else a
+
+
+class PredicateNode(FunctionNode):
+    """filter and take_while."""
+
+    def __init__(self, op, node, fn):
+        function = Function(fn, op, lambda: (node.structure, node.specs), node.first_element)
+        function._own = Structure("leaf"), [TensorSpec((), bool)]
+        super().__init__(op, "predicate", function, {}, (node,))
+
+
+class ClassNode(FunctionNode):
+    """rejection_resample."""
+
+    def __init__(self, node, fn, args):
+        function = Function(fn, "rejection_resample", lambda: (node.structure, node.specs), node.first_element)
+        super().__init__("rejection_resample", "class_func", function, args, (node,))
+
+    @property
+    def structure(self):
+        return Structure("tuple", items=(Structure("leaf"), self.inputs[0].structure))
+
+
+class FoldNode(FunctionNode):
+    """scan and reduce, whose functions are given a state and an element."""
+
+    def __init__(self, op, node, state, fn):
+        structure, leaves = Structure.of(state)
+        given = [_arrays.tensor(v, f"{op}: initial_state{path}") for path, v in leaves]
+        self.state = _definition.Slices("from_tensors", structure, [a for a, _ in given], [d for _, d in given])
+        specs = [TensorSpec(a.shape, d) for a, d in given]
+
+        def takes():
+            return Structure("tuple", items=(structure, node.structure)), specs + node.specs
+
+        def sample():
+            element = node.first_element()
+            return None if element is None else (structure.pack([_element(_trace.result_array(a, op)) for a, _ in given]), element)
+
+        super().__init__(op, op + "_func", Function(fn, op, takes, sample), {}, (node,))
+
+    @property
+    def structure(self):
+        found = self.function.structure
+        return found.items[1] if self.op == "scan" else found
+
+    def arguments(self):
+        return {**super().arguments(), "initial_state": self.state.arguments()}
+
+
+class IndexableNode(_definition.Node):
+    """from_indexable: a function of the numbers of elements."""
+
+    def __init__(self, obj, calls):
+        super().__init__("from_indexable")
+        self.obj = obj
+        self.function = Function(obj.__getitem__, "from_indexable", lambda: (Structure("leaf"), [TensorSpec((), "int64")]),
+                                 lambda: 0 if len(obj) else None, calls)
+        self.function.reason = "it reads an object of Python"
+        self.function.call = _Indexing(obj)
+
+    @property
+    def structure(self):
+        return self.function.structure
+
+    def functions(self):
+        return (self.function,)
+
+    def arguments(self):
+        return {**self.function.document(), "length": len(self.obj)}
+
+
+class _Indexing:
+    """What obj has at a number, as a plain int."""
+
+    def __init__(self, obj):
+        self.obj = obj
+
+    def __call__(self, number):
+        return self.obj[int(number)]
