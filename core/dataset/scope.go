@@ -21,6 +21,8 @@ type Scope struct {
 	Single bool
 	// Counters is what datasets count in, for whoever made the scope.
 	Counters any
+	// Notice, if set, is told what went wrong and stops nobody.
+	Notice func(text string)
 	// Failed, if set, is told why when the scope ends before it is closed.
 	Failed func(cause error)
 
@@ -46,7 +48,7 @@ func NewScope(fs vfs.FS, workers int) *Scope {
 // Child returns a scope that ends with s at the latest.
 func (s *Scope) Child() *Scope {
 	c := NewScope(s.FS, s.Workers)
-	c.Caller, c.Single, c.Counters, c.parent = s.Caller, s.Single, s.Counters, s
+	c.Caller, c.Single, c.Counters, c.Notice, c.parent = s.Caller, s.Single, s.Counters, s.Notice, s
 	s.mu.Lock()
 	if s.mu.children == nil {
 		s.mu.children = map[*Scope]bool{}

@@ -120,7 +120,7 @@ func (it *Iterator) prepare(o Options) (err error) {
 	it.delivery.init(it.queue, it.sizes.ahead)
 	it.sinks.New = func() any { return &groups{slots: &it.slots} }
 	it.scope = dataset.NewScope(vfs.Local(), it.workers)
-	it.scope.Counters = &it.counters
+	it.scope.Counters, it.scope.Notice = &it.counters, it.counters.notice
 	it.scope.Failed = func(cause error) {
 		if errs.KindOf(cause) != errs.Cancelled {
 			it.delivery.abort(cause)

@@ -37,6 +37,8 @@ type Stats struct {
 	// Waiting is how many groups are ready and not yet taken, Ahead how many may be.
 	Waiting int64 `json:"waiting"`
 	Ahead   int64 `json:"ahead"`
+	// Notices is what went wrong and stopped nobody.
+	Notices []string `json:"notices"`
 	// Lost is what was left out.
 	Lost   int64    `json:"lost"`
 	Places []string `json:"places"`
@@ -46,7 +48,20 @@ type Stats struct {
 type counters struct {
 	mu struct {
 		sync.Mutex
-		stages map[*Node]*stage
+		stages  map[*Node]*stage
+		notices []string
+	}
+}
+
+// mostNotices is how many are kept of an iterator.
+const mostNotices = 16
+
+// notice remembers what went wrong.
+func (c *counters) notice(text string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.mu.notices) < mostNotices {
+		c.mu.notices = append(c.mu.notices, text)
 	}
 }
 
@@ -222,6 +237,9 @@ func (w *weighing) TakeOver(from *block.Buffer, i int) bool {
 // Stats returns what the iterator did so far.
 func (it *Iterator) Stats() Stats {
 	s := Stats{Stages: it.counters.list(it.dataset.root), Ahead: int64(it.sizes.ahead), Places: []string{}}
+	it.counters.mu.Lock()
+	s.Notices = append([]string{}, it.counters.mu.notices...)
+	it.counters.mu.Unlock()
 	s.Waiting = int64(it.queue.Pushed() - it.queue.Taken())
 	if l := it.latest().Losses(); l != nil {
 		s.Lost, s.Places = l.Count, append(s.Places, l.Places...)

@@ -3,6 +3,7 @@ package snapshot
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"time"
 
@@ -299,13 +300,13 @@ func (it *keeping) write(blocks []block.Block) {
 		var err error
 		it.writer, err = it.begin()
 		if it.begin = nil; err != nil {
-			it.stop(false)
+			it.giveUp(err)
 			return
 		}
 	}
 	for _, b := range blocks {
-		if it.writer.Add(b) != nil {
-			it.stop(false)
+		if err := it.writer.Add(b); err != nil {
+			it.giveUp(err)
 			return
 		}
 	}
@@ -316,6 +317,19 @@ func (it *keeping) write(blocks []block.Block) {
 	}
 }
 
+// giveUp ends the writing, and says so.
+func (it *keeping) giveUp(err error) {
+	it.stop(false)
+	it.tell(err)
+}
+
+// tell says that the snapshot is not being kept; that another pass was first is no news.
+func (it *keeping) tell(err error) {
+	if it.scope.Notice != nil && errs.KindOf(err) != errs.AlreadyExists {
+		it.scope.Notice(fmt.Sprintf("the snapshot in %q is not kept, though its elements are given: %v", it.folder, err))
+	}
+}
+
 // commit makes what was written the snapshot.
 func (it *keeping) commit() {
 	if it.writer == nil && it.begin != nil { // there was nothing to write, or all of it is there
@@ -323,7 +337,9 @@ func (it *keeping) commit() {
 	}
 	if w := it.writer; w != nil {
 		it.writer = nil
-		_ = w.Commit() // the next pass tries again, or finds another's
+		if err := w.Commit(); err != nil { // the next pass tries again, or finds another's
+			it.tell(err)
+		}
 		dropLease(it.scope.FS, it.folder, w.id)
 	}
 	it.begin = nil

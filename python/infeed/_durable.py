@@ -5,7 +5,10 @@ is forced to the disk. A crash between any two of these steps leaves the file as
 was. What a crash leaves of the other name is removed by `sweep`.
 """
 
+import errno
 import os
+
+from infeed._errors import ResourceExhaustedError
 
 SUFFIX = ".tmp"
 
@@ -19,8 +22,11 @@ def replace(path, write):
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
-    except BaseException:
+    except BaseException as e:
         remove(temporary)
+        if isinstance(e, OSError) and e.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise ResourceExhaustedError(f"{path} cannot be written, and what was there before is left as it was: {e.strerror}; "
+                                         "make room") from e
         raise
     sync_folder(os.path.dirname(path))
 

@@ -52,7 +52,7 @@ class Iterator:
         self._pasts = []  # of engines that ended: (offset, what knows its states, number of its first element)
         self._over = False  # the last element was delivered
         self._waited = 0.0  # seconds
-        self._last_stats = {"stages": [], "waiting": 0, "ahead": 0, "lost": 0, "places": []}
+        self._last_stats = {"stages": [], "waiting": 0, "ahead": 0, "notices": [], "lost": 0, "places": []}
         self._closed = False
         self._state, self._known = None, 0  # the state before the element of a number
 
@@ -133,7 +133,7 @@ class Iterator:
             while status:
                 if status == _native.END:
                     self._over = True
-                    self._log_lost()
+                    self._log_end()
                     raise StopIteration
                 if status < 0:
                     raise self._failure(call, status)
@@ -147,13 +147,18 @@ class Iterator:
             self._jobs.run(_native.Entry.from_buffer_copy(call.struct.entry))
             call.struct.entry.slot = 0
 
-    def _log_lost(self):
-        """Logs what ignore_errors(log_warning=True) left out."""
-        if any(getattr(n, "log_warning", False) for n in self._dataset._node.nodes()):
-            counted = self._counted()
-            if counted["lost"]:
-                logging.getLogger("infeed").warning("%d elements were left out, such as %s", counted["lost"],
-                                                    "; ".join(counted["places"]) or "those of damaged files")
+    def _log_end(self):
+        """Logs what ignore_errors(log_warning=True) left out, and what else went wrong and stopped nobody."""
+        nodes = self._dataset._node.nodes()
+        lost = any(getattr(n, "log_warning", False) for n in nodes)
+        if not lost and all(n.op != "snapshot" for n in nodes):
+            return
+        counted, log = self._counted(), logging.getLogger("infeed")
+        if lost and counted["lost"]:
+            log.warning("%d elements were left out, such as %s", counted["lost"],
+                        "; ".join(counted["places"]) or "those of damaged files")
+        for text in counted["notices"]:
+            log.warning("%s", text)
 
     def _produce(self, call):
         status = _native.library().infeed_dataset_produce(call.address)

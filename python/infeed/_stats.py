@@ -8,13 +8,14 @@ class Stats:
     `bytes` (without text), `seconds` (in it, without the stages below it). waiting,
     ahead: how many groups of elements are ready, and may be at most. consumer_wait:
     seconds that the loop waited for elements. lost, places: what errors="skip" and
-    ignore_errors left out, how much and the first places. bottleneck: the text of the
+    ignore_errors left out, how much and the first places. notices: what went wrong and
+    stopped nobody, such as a snapshot for which there is no room. bottleneck: the text of the
     stage that took the most time, where the loop waited at all.
     """
 
     def __init__(self, counted, waited, delivered):
         self.stages, self.waiting, self.ahead = counted["stages"], counted["waiting"], counted["ahead"]
-        self.lost, self.places = counted["lost"], counted["places"]
+        self.lost, self.places, self.notices = counted["lost"], counted["places"], counted["notices"]
         self.consumer_wait, self.delivered = waited, delivered
 
     @property
@@ -27,6 +28,7 @@ class Stats:
         lines += [f"{s['elements']:>12} {s['bytes'] / 1e6:>10.1f} {s['seconds']:>9.3f}  {s['text']}" for s in self.stages]
         lines.append(f"{self.delivered} delivered, {self.waiting} of {self.ahead} groups ready, the loop waited {self.consumer_wait:.3f} s, "
                      f"{self.lost} left out")
+        lines += self.notices
         if self.bottleneck:
             lines.append(f"bottleneck: {self.bottleneck}")
         return "\n".join(lines)

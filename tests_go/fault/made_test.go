@@ -90,9 +90,13 @@ var wanted = sync.OnceValue(func() []datasettest.Element {
 })
 
 // walk reads the first elements of a pass, a few at a time, until one fails.
+// told is what scopes of walk were told that went wrong.
+var told []string
+
 func walk(t testing.TB, fs vfs.FS, d dataset.Definition, count int64) ([]datasettest.Element, error) {
 	t.Helper()
 	s := dataset.NewScope(fs, 0)
+	s.Notice = func(text string) { told = append(told, text) }
 	defer s.Close()
 	it, err := d.Iterate(s, dataset.PassKey(0), nil)
 	if err != nil {

@@ -231,8 +231,12 @@ func (readOnly) Create(path string) (vfs.File, error) {
 func TestAFullDisk(t *testing.T) {
 	fs := memfs.New()
 	var made int64
+	told = nil
 	got, err := walk(t, readOnly{fs}, keep(t, &made), elements+1)
 	require.NoError(t, err)
 	require.Equal(t, wanted(), got)
 	require.Empty(t, fs.Bytes(path.Join(folder, "manifest.json")))
+	require.Len(t, told, 1)
+	require.Contains(t, told[0], "is not kept")
+	require.Contains(t, told[0], "no space left on device")
 }
