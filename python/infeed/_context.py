@@ -64,11 +64,16 @@ class Outside:
         _local.outside = self._before
 
 
+def in_main_thread():
+    """Whether this is the main thread. `threading.current_thread()` would make an object for each of TensorFlow's threads, for good."""
+    return threading.get_ident() == threading.main_thread().ident
+
+
 def job_of(dataset):
     """The job that the calling code belongs to, if it is one of `dataset`."""
     job = getattr(_local, "job", None)
     # No job starts the main thread: what runs there, and in no job, is the consumer's.
-    if job is None and not getattr(_local, "outside", False) and threading.current_thread() is not threading.main_thread():
+    if job is None and not getattr(_local, "outside", False) and not in_main_thread():
         job = _alone.get(id(dataset))
     return job if job is not None and job.dataset is dataset else None
 

@@ -6,7 +6,7 @@ import threading
 
 import numpy as np
 
-from infeed import _arrays, _definition, _errors, _function, _native, _text, _trace
+from infeed import _arrays, _context, _definition, _errors, _function, _native, _text, _trace
 from infeed._errors import InvalidArgumentError
 
 _exceptions = itertools.count(1)
@@ -98,7 +98,7 @@ class Jobs:
             elements = self._decoder(function)(memory, entry.meta_offset)
             results, error, end = function.answer(elements, self)
         except (KeyboardInterrupt, SystemExit) as e:
-            if threading.current_thread() is threading.main_thread():
+            if _context.in_main_thread():
                 raise
             results, error = [], e
         except BaseException as e:

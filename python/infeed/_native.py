@@ -15,7 +15,7 @@ import threading
 import time
 import weakref
 
-from infeed import _errors
+from infeed import _context, _errors
 
 ABI_VERSION = 0x00010000
 
@@ -187,7 +187,7 @@ def exiting():
 
 def stay_at_exit():
     """Once the interpreter ends, only daemon threads and the main one are left: a daemon stays here until it is ended."""
-    while exiting() and threading.current_thread() is not threading.main_thread():
+    while exiting() and not _context.in_main_thread():
         time.sleep(3600)
 
 

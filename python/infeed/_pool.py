@@ -65,7 +65,7 @@ class ThreadPool(Pool):
         # A thread that is in the user's code ends when that returns.
         deadline = time.monotonic() + (0.1 if _native.exiting() else 1.0)
         for t in getattr(self, "threads", ()):
-            if t is not threading.current_thread():
+            if t.ident != threading.get_ident():
                 t.join(max(0.0, deadline - time.monotonic()))
 
 
