@@ -67,17 +67,21 @@ func (s *Snapshot) build([]dataset.Definition, int) (dataset.Definition, error) 
 func (s *Snapshot) text() string { return "snapshot()" }
 
 // Save writes elements; it has one element, their number. With Shards the last component
-// of an element is the stream to which the others go.
+// of an element is the stream to which the others go. TF: in the format of tf.data.
 type Save struct {
 	onOne
 	Stored
 	Shards bool `json:"shards"`
+	TF     bool `json:"tf"`
 }
 
 func (s *Save) build(inputs []dataset.Definition, _ int) (dataset.Definition, error) {
 	o, err := s.options()
 	if err != nil {
 		return nil, err
+	}
+	if s.TF {
+		return snapshot.SaveTF(inputs[0], s.Path, o.Compression, s.Shards)
 	}
 	return snapshot.Save(inputs[0], s.Path, o, s.Shards)
 }

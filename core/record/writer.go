@@ -31,6 +31,12 @@ func NewWriter(fs vfs.FS, path string, kind codec.Kind, level int) (*Writer, err
 	return &Writer{path: path, file: file, z: z, err: err}, err
 }
 
+// NewWriterTo writes to a file that is open for writing, and that Close closes; z
+// compresses to it.
+func NewWriterTo(file vfs.File, path string, z codec.Writer) *Writer {
+	return &Writer{path: path, file: file, z: z}
+}
+
 // Write appends a record.
 func (w *Writer) Write(record []byte) error {
 	var head [frameHead]byte

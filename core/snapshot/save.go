@@ -10,14 +10,23 @@ import (
 	"infeed/core/errs"
 	"infeed/core/rng"
 	"infeed/core/spec"
+	"infeed/core/vfs"
 )
+
+// store is where the elements of a pass go.
+type store interface {
+	add(b block.Block) error
+	// commit makes them what the folder holds.
+	commit() error
+	// drop ends the writing, and removes what was not committed.
+	drop()
+}
 
 // saved is the dataset whose making writes another.
 type saved struct {
 	in     dataset.Definition
-	folder string
-	o      Options
-	shards bool
+	stored *spec.Element
+	begin  func(fs vfs.FS, background bool) (store, error)
 }
 
 // Save returns a dataset of one element, the number of elements of its input. To make
@@ -27,14 +36,33 @@ type saved struct {
 // With shards, the last component of elements is the number of the stream to which the
 // others are written, an integer from 0 on; Load gives one stream after the other.
 func Save(in dataset.Definition, folder string, o Options, shards bool) (dataset.Definition, error) {
+	s, err := newSaved(in, shards)
+	if err != nil {
+		return nil, err
+	}
+	o.Replace = true
+	s.begin = func(fs vfs.FS, background bool) (store, error) {
+		o := o
+		o.Background = background
+		return newStreams(fs, folder, s.stored, o, shards)
+	}
+	return s, nil
+}
+
+// newSaved returns a dataset that does not know yet where to write.
+func newSaved(in dataset.Definition, shards bool) (*saved, error) {
 	if in.Cardinality() == dataset.Infinite {
 		return nil, errs.New(errs.InvalidArgument, "save", "the dataset is infinite; take(n) is a part that can be saved")
 	}
-	if last := in.Spec().Components[max(len(in.Spec().Components)-1, 0):]; shards && (len(last) == 0 || len(last[0].Shape) != 0 || !strings.ContainsRune("iu", rune(last[0].DType.Kind))) {
-		return nil, errs.New(errs.InvalidArgument, "save", "shard_func must return an integer; it returns %v", last)
+	e := in.Spec()
+	if !shards {
+		return &saved{in: in, stored: e}, nil
 	}
-	o.Replace = true
-	return &saved{in, folder, o, shards}, nil
+	last := max(len(e.Components)-1, 0)
+	if number := e.Components[last:]; len(number) == 0 || len(number[0].Shape) != 0 || !strings.ContainsRune("iu", rune(number[0].DType.Kind)) {
+		return nil, errs.New(errs.InvalidArgument, "save", "shard_func must return an integer; it returns %v", number)
+	}
+	return &saved{in: in, stored: &spec.Element{Structure: e.Structure.Items[0], Components: e.Components[:last]}}, nil
 }
 
 var countSpec = &spec.Element{Components: []spec.Component{{DType: spec.DType{Kind: 'i', Size: 8}}}}
@@ -89,15 +117,16 @@ func (it *saving) write() (n int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	o := it.o
-	o.Background = scope.Workers > 0
-	w, err := newStreams(scope.FS, it.folder, it.in.Spec(), o, it.shards)
+	w, err := it.begin(scope.FS, scope.Workers > 0)
 	if err != nil {
 		return 0, err
 	}
 	defer w.drop()
 	var buffer block.Buffer
 	for limit := int64(1); ; limit = grown(limit, buffer.Bytes()) {
+		if err := scope.Err(); err != nil { // nobody waits for it any more
+			return n, err
+		}
 		buffer.Reset()
 		got, err := in.Next(limit, &buffer)
 		switch {

@@ -1,6 +1,8 @@
 package snapshot
 
 import (
+	"path"
+
 	"infeed/core/block"
 	"infeed/core/errs"
 	"infeed/core/spec"
@@ -19,27 +21,41 @@ type streams struct {
 	o      Options
 	shards bool
 	all    []*Writer // nil where nothing came
-	keep   []int     // the components that are stored
+
+	made      bool // the folder was not there
+	committed bool
 }
 
-func newStreams(fs vfs.FS, folder string, e *spec.Element, o Options, shards bool) (*streams, error) {
-	s := &streams{fs: fs, folder: folder, spec: e, o: o, shards: shards}
+// newStreams returns streams of elements that are stored with a spec.
+func newStreams(fs vfs.FS, folder string, stored *spec.Element, o Options, shards bool) (*streams, error) {
+	s := &streams{fs: fs, folder: folder, spec: stored, o: o, shards: shards}
 	if shards {
-		last := len(e.Components) - 1
-		s.spec = &spec.Element{Structure: e.Structure.Items[0], Components: e.Components[:last]}
-		for i := range last {
-			s.keep = append(s.keep, i)
-		}
 		s.o.Background = false // there may be many
 	}
-	_, err := s.writer(0)
-	return s, err
+	there, err := exists(fs, folder)
+	if err != nil {
+		return nil, err
+	}
+	s.made = !there
+	if _, err = s.writer(0); err != nil {
+		s.drop()
+		return nil, err
+	}
+	return s, nil
+}
+
+// checkStream fails for what is no number of a stream.
+func checkStream(n int64) error {
+	if n < 0 || n >= mostStreams {
+		return errs.New(errs.InvalidArgument, "save", "shard_func returned %d; it must be from 0 to %d", n, mostStreams-1)
+	}
+	return nil
 }
 
 // writer returns the writer of a stream.
 func (s *streams) writer(n int64) (*Writer, error) {
-	if n < 0 || n >= mostStreams {
-		return nil, errs.New(errs.InvalidArgument, "save", "shard_func returned %d; it must be from 0 to %d", n, mostStreams-1)
+	if err := checkStream(n); err != nil {
+		return nil, err
 	}
 	for int64(len(s.all)) <= n {
 		s.all = append(s.all, nil)
@@ -60,15 +76,26 @@ func (s *streams) add(b block.Block) error {
 	if !s.shards {
 		return s.addTo(0, b)
 	}
-	numbers := b.Columns[len(b.Columns)-1]
-	shapes := &spec.Element{Structure: s.spec.Structure, Components: b.Shapes.Components[:len(s.keep)]}
+	return byStream(b, s.spec, s.addTo)
+}
+
+// byStream calls f for the elements of a block, which are stored with a spec, together
+// with the stream that their last component names.
+func byStream(b block.Block, stored *spec.Element, f func(stream int64, b block.Block) error) error {
+	last := len(stored.Components)
+	numbers := b.Columns[last]
+	shapes := &spec.Element{Structure: stored.Structure, Components: b.Shapes.Components[:last]}
+	columns := make([]int, last)
+	for i := range columns {
+		columns[i] = i
+	}
 	for from := int64(0); from < b.Rows; {
 		n := integer(numbers, from)
 		to := from + 1
 		for to < b.Rows && integer(numbers, to) == n {
 			to++
 		}
-		if err := s.addTo(n, b.Slice(from, to).Select(shapes, s.keep...)); err != nil {
+		if err := f(n, b.Slice(from, to).Select(shapes, columns...)); err != nil {
 			return err
 		}
 		from = to
@@ -108,14 +135,44 @@ func (s *streams) commit() error {
 			return err
 		}
 	}
-	return s.all[0].commitWith(s.all[1:])
+	if err := s.all[0].commitWith(s.all[1:]); err != nil {
+		return err
+	}
+	s.committed = true
+	removeTF(s.fs, s.folder)
+	return nil
 }
 
-// drop ends the writers without a commit.
+// drop ends the writers, and removes what was not committed.
 func (s *streams) drop() {
 	for _, w := range s.all {
 		if w != nil {
 			w.Drop()
 		}
 	}
+	if s.committed || s.named() {
+		return
+	}
+	for _, w := range s.all {
+		if w == nil {
+			continue
+		}
+		for _, c := range w.done.journal.chunks {
+			_ = s.fs.Remove(path.Join(s.folder, chunkFolder, c.File))
+		}
+	}
+	if s.made {
+		_ = s.fs.Remove(path.Join(s.folder, chunkFolder))
+		_ = s.fs.Remove(s.folder)
+	}
+}
+
+// named tells whether the manifest is, or may be, of these writers: where it got its
+// name and the folder could not be synced.
+func (s *streams) named() bool {
+	m, err := ReadManifest(s.fs, s.folder)
+	if err != nil {
+		return errs.KindOf(err) != errs.NotFound
+	}
+	return len(s.all) > 0 && s.all[0] != nil && m.Writer == s.all[0].id
 }

@@ -71,6 +71,19 @@ func DataTypeOf(name string) (DataType, bool) {
 	return 0, false
 }
 
+// DataTypeFor returns the DataType of values that NumPy knows by a dtype; false where
+// TensorFlow has none, as for times.
+func DataTypeFor(d spec.DType) (DataType, bool) {
+	if d.Kind == 'V' {
+		return DataTypeOf(d.Label)
+	}
+	if d.Kind == 'O' || d.Kind == 'S' || d.Kind == 'U' {
+		return String, true
+	}
+	t, known := DataTypeOf(d.String())
+	return t, known
+}
+
 // Name returns TensorFlow's name, such as float32 or string; "" if t is not known.
 func (t DataType) Name() string { return dataTypes[t].name }
 

@@ -262,24 +262,43 @@ func (t *Tensor) readContentStrings(content []byte, n int64) error {
 // AppendTensor appends the TensorProto of a tensor to dst, byte for byte as
 // tf.io.serialize_tensor makes it.
 func AppendTensor(dst []byte, t *Tensor) []byte {
+	dst = AppendHead(dst, t.Type, t.Shape)
+	for i := 1; i < len(t.Offsets); i++ {
+		dst = appendField(dst, 8<<3|wireBytes, t.Data[t.Offsets[i-1]:t.Offsets[i]])
+	}
+	if t.Type != String {
+		dst = AppendContent(dst, t.Data)
+	}
+	return dst
+}
+
+// AppendHead appends the dtype and shape of a TensorProto, which come before its
+// content. A dimension of -1, in the spec of tensors, is not known.
+func AppendHead(dst []byte, t DataType, shape []int64) []byte {
 	dst = append(dst, tensorType)
-	dst = binary.AppendUvarint(dst, uint64(t.Type))
-	var shape []byte
-	for _, d := range t.Shape {
+	dst = binary.AppendUvarint(dst, uint64(t))
+	return appendField(dst, tensorShape, AppendShape(nil, shape))
+}
+
+// AppendShape appends a TensorShapeProto.
+func AppendShape(dst []byte, shape []int64) []byte {
+	for _, d := range shape {
 		var dim []byte
 		if d != 0 { // protocol buffers leave out what is 0
 			dim = binary.AppendUvarint([]byte{dimSize}, uint64(d))
 		}
-		shape = appendField(shape, shapeDim, dim)
-	}
-	dst = appendField(dst, tensorShape, shape)
-	for i := 1; i < len(t.Offsets); i++ {
-		dst = appendField(dst, 8<<3|wireBytes, t.Data[t.Offsets[i-1]:t.Offsets[i]])
-	}
-	if t.Type != String && len(t.Data) > 0 {
-		dst = appendField(dst, tensorContent, t.Data)
+		dst = appendField(dst, shapeDim, dim)
 	}
 	return dst
+}
+
+// AppendContent appends the values of a TensorProto behind its head: in row-major
+// order, little-endian; of strings, the length of each as a varint and then all bytes.
+func AppendContent(dst, values []byte) []byte {
+	if len(values) == 0 {
+		return dst
+	}
+	return appendField(dst, tensorContent, values)
 }
 
 func appendField(dst []byte, tag byte, payload []byte) []byte {

@@ -95,13 +95,13 @@ def save(dataset, path, compression, shard_func, format):
     """Dataset.save."""
     if shard_func is not None and not callable(shard_func):
         raise InvalidArgumentError(f"save: shard_func is {shard_func!r:.80}; a function of an element, or None, is needed")
-    if format != "infeed":
-        if format == "tf":
-            raise UnimplementedError('save: format="tf" is not written by this version; format="infeed" is')
-        raise InvalidArgumentError(f'save: format is {format!r:.80}; it must be "infeed"')
+    if format not in ("infeed", "tf"):
+        raise InvalidArgumentError(f'save: format is {format!r:.80}; it must be "infeed" or "tf"')
     _storable("save", dataset._node)
+    if format == "tf":
+        _with_names(dataset._node.structure)
     args = {"path": _path("save", path), "compression": _compression("save", compression),
-            "about": {"structure": form_of(dataset._node.structure)}}
+            "about": {"structure": form_of(dataset._node.structure)}, "tf": format == "tf"}
     source = dataset
     if shard_func is not None:
         args["shards"] = True
@@ -162,6 +162,15 @@ def _storable(op, node):
 
     if "dataset" in kinds(node.structure):
         raise InvalidArgumentError(f"{op}: elements that are datasets, as window's, cannot be stored; flat_map makes elements of them")
+
+
+def _with_names(structure):
+    """Raises InvalidArgumentError where a dict has keys that TensorFlow does not store."""
+    bad = [k for k in structure.keys if not isinstance(k, str)] if structure.kind == "dict" else []
+    if bad:
+        raise InvalidArgumentError(f'save: TensorFlow stores dicts with str keys only, and this one has {bad[0]!r:.80}; map it to str, or save with format="infeed"')
+    for item in structure.items:
+        _with_names(item)
 
 
 # -- what is on disk -----------------------------------------------------------------------
@@ -329,8 +338,12 @@ class Snapshots:
 
         compression: as for `snapshot`. shard_func: a function of an element that returns
         the number, from 0 to 999, of the part to which it goes; `load` gives one part
-        after the other. Raises InvalidArgumentError for an endless dataset, and the errors
-        of the elements; what was saved before then stays.
+        after the other. format: "infeed", or "tf" for what tf.data.Dataset.load reads (as
+        `Dataset.load` here does): compression is None, "NONE", "GZIP" or "SNAPPY" ("AUTO"
+        is SNAPPY), which TensorFlow must be told when it loads, and parts are its shards;
+        dtypes that TensorFlow lacks (times, float128) and ragged components raise UnimplementedError.
+        Raises InvalidArgumentError for an endless dataset, and the errors of the elements;
+        what was saved before then stays.
 
         Example:
             >>> import infeed, tempfile
