@@ -90,15 +90,11 @@ func (t *Text) AppendRows(o *Text, each int, rows []int64) {
 		}
 		return
 	}
-	at := len(t.Starts)
+	at, end := len(t.Starts), len(t.Data)
+	bytes := int(kernel.TextBytes(o.Data, o.Starts, o.Ends, rows))
 	t.Starts, t.Ends = t.Starts[:at+len(rows)], t.Ends[:at+len(rows)]
-	starts, ends, data := t.Starts[at:], t.Ends[at:], t.Data
-	for i, r := range rows {
-		starts[i] = int64(len(data))
-		data = append(data, o.Data[o.Starts[r]:o.Ends[r]]...)
-		ends[i] = int64(len(data))
-	}
-	t.Data = data
+	t.Data = slices.Grow(t.Data, bytes)[:end+bytes]
+	kernel.GatherText(t.Data, end, t.Starts[at:], t.Ends[at:], o.Data, o.Starts, o.Ends, rows)
 }
 
 // Run tells whether the strings lie one after the other, each where the one before it

@@ -61,3 +61,33 @@ void kernel_scatter(void *dst, const void *src, int64_t row, const int64_t *inde
     else memcpy(to + index[i] * row, from + i * row, (size_t)row);
   }
 }
+
+int64_t kernel_text_bytes(const void *data, int64_t size, const int64_t *starts, const int64_t *ends, int64_t strings,
+                          const int64_t *index, int64_t count) {
+  const unsigned char *from = data;
+  int64_t bytes = 0;
+  for (int64_t i = 0; i < count; i++) {
+    if (i + MOST_AHEAD < count) {
+      __builtin_prefetch(starts + index[i + MOST_AHEAD]);
+      __builtin_prefetch(ends + index[i + MOST_AHEAD]);
+    }
+    int64_t k = index[i];
+    if (k < 0 || k >= strings || starts[k] < 0 || starts[k] > ends[k] || ends[k] > size) return -1;
+    __builtin_prefetch(from + starts[k]); /* it is copied soon */
+    bytes += ends[k] - starts[k];
+  }
+  return bytes;
+}
+
+void kernel_gather_text(void *dst, int64_t at, int64_t *new_starts, int64_t *new_ends, const void *data,
+                        const int64_t *starts, const int64_t *ends, const int64_t *index, int64_t count) {
+  const unsigned char *from = data;
+  unsigned char *to = dst;
+  for (int64_t i = 0; i < count; i++) {
+    int64_t start = starts[index[i]], bytes = ends[index[i]] - start;
+    memcpy(to, from + start, (size_t)bytes);
+    new_starts[i] = at;
+    new_ends[i] = at += bytes;
+    to += bytes;
+  }
+}

@@ -51,3 +51,47 @@ func scatterGo(dst, src []byte, row int, index []int64) {
 		copy(dst[int(r)*row:], src[i*row:(i+1)*row])
 	}
 }
+
+// TextBytes returns how many bytes the strings with the given numbers have: string i is
+// data[starts[i]:ends[i]]. It panics where one is not there.
+func TextBytes(data []byte, starts, ends, index []int64) int64 {
+	_ = ends[:len(starts)]
+	n := textBytes(data, starts, ends, index)
+	if n < 0 {
+		panic(errs.New(errs.Internal, "gather", "a string of %d is not in %d bytes", len(starts), len(data)))
+	}
+	return n
+}
+
+// textBytesGo is the Go twin of textBytes.
+func textBytesGo(data []byte, starts, ends, index []int64) int64 {
+	bytes := int64(0)
+	for _, i := range index {
+		if uint64(i) >= uint64(len(starts)) || starts[i] < 0 || starts[i] > ends[i] || ends[i] > int64(len(data)) {
+			return -1
+		}
+		bytes += ends[i] - starts[i]
+	}
+	return bytes
+}
+
+// GatherText copies these strings, for which TextBytes was asked, to dst from at on, and
+// says where they begin and end there.
+func GatherText(dst []byte, at int, toStarts, toEnds []int64, data []byte, starts, ends, index []int64) {
+	if len(index) == 0 {
+		return
+	}
+	_, _ = toStarts[:len(index)], toEnds[:len(index)]
+	gatherText(dst[at:], int64(at), toStarts, toEnds, data, starts, ends, index)
+}
+
+// gatherTextGo is the Go twin of gatherText.
+func gatherTextGo(dst []byte, at int64, toStarts, toEnds []int64, data []byte, starts, ends, index []int64) {
+	for i, k := range index {
+		n := copy(dst, data[starts[k]:ends[k]])
+		dst = dst[n:]
+		toStarts[i] = at
+		at += int64(n)
+		toEnds[i] = at
+	}
+}

@@ -54,6 +54,43 @@ func TestScatterTwinsAgree(t *testing.T) {
 	}
 }
 
+func TestGatherTextTwinsAgree(t *testing.T) {
+	data := randomBytes(5000)
+	for _, count := range []int{0, 1, 2, 31, 32, 33, 100} {
+		var starts, ends, index []int64
+		for range 50 {
+			from := rand.IntN(len(data))
+			starts, ends = append(starts, int64(from)), append(ends, int64(from+rand.IntN(min(200, len(data)-from+1))))
+		}
+		for range count {
+			index = append(index, int64(rand.IntN(len(starts))))
+		}
+		n := textBytesGo(data, starts, ends, index)
+		require.Equal(t, n, TextBytes(data, starts, ends, index))
+		want, got := make([]byte, n+16), make([]byte, n+16)
+		wantStarts, wantEnds, gotStarts, gotEnds := make([]int64, count), make([]int64, count), make([]int64, count), make([]int64, count)
+		gatherTextGo(want[7:], 7, wantStarts, wantEnds, data, starts, ends, index)
+		GatherText(got, 7, gotStarts, gotEnds, data, starts, ends, index)
+		require.Equal(t, want, got)
+		require.Equal(t, wantStarts, gotStarts)
+		require.Equal(t, wantEnds, gotEnds)
+		for i, k := range index {
+			require.Equal(t, data[starts[k]:ends[k]], got[gotStarts[i]:gotEnds[i]])
+		}
+	}
+}
+
+func TestGatherTextStaysInside(t *testing.T) {
+	data := make([]byte, 10)
+	for name, bad := range map[string][3][]int64{ // starts, ends, index
+		"no such string": {{0}, {10}, {1}}, "negative number": {{0}, {10}, {-1}}, "before the data": {{-1}, {3}, {0}},
+		"behind the data": {{0}, {11}, {0}}, "backwards": {{5}, {4}, {0}},
+	} {
+		require.Equal(t, int64(-1), textBytesGo(data, bad[0], bad[1], bad[2]), name)
+		require.Panics(t, func() { TextBytes(data, bad[0], bad[1], bad[2]) }, name)
+	}
+}
+
 func TestGatherStaysInside(t *testing.T) {
 	src, dst := make([]byte, 40), make([]byte, 16)
 	for name, index := range map[string][]int64{"negative": {0, -1}, "past the end": {0, 5}, "huge": {1 << 62}} {

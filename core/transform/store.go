@@ -10,8 +10,9 @@ import (
 	"infeed/core/spec"
 )
 
-// store keeps elements at places, to be taken in any order. Those of the shapes of
-// the first lie in columns, one place after the other; others, and errors, by
+// store keeps the elements of two windows at places: those of one are taken in any order
+// while the others come, and then turn makes those the ones to take. Elements of the
+// shapes of the first lie in columns, one place after the other; others, and errors, by
 // themselves. Memory is that of the most elements that were stored at once, and as
 // much again for text at most; columns that are not small are mapped, since the garbage
 // collector would let as much again and more be used before it looks.
@@ -27,6 +28,7 @@ type store struct {
 	count   int64 // places that there are
 	unused  []int64
 	odd     map[int64]odd
+	side    int // where text is put; from the other it is taken
 
 	into     []int64 // places that finish adds to
 	incoming block.Buffer
@@ -43,6 +45,16 @@ type storeColumn struct {
 type odd struct {
 	block block.Block
 	err   error
+}
+
+// turn ends a window, all of which was taken, and begins to take the one that came.
+func (s *store) turn() {
+	s.side = 1 - s.side
+	for _, c := range s.columns {
+		if c.text != nil {
+			c.text.sides[s.side] = c.text.sides[s.side][:0]
+		}
+	}
 }
 
 func (s *store) begin(into []int64) {
@@ -99,9 +111,8 @@ func (s *store) adopt(shapes *spec.Element) {
 	for _, c := range shapes.Components {
 		col := storeColumn{}
 		if c.IsText() {
-			col.text, col.strings = &storedText{}, c.Count()
-			n := s.wanted(0, 16*col.strings) / 16
-			col.text.Starts, col.text.Ends = make([]int64, 0, n), make([]int64, 0, n)
+			n := s.wanted(0, 16*c.Count()) / 16
+			col.text, col.strings = &storedText{starts: make([]int64, 0, n), ends: make([]int64, 0, n)}, c.Count()
 		} else {
 			col.rowBytes, _ = c.Bytes()
 		}
@@ -126,13 +137,6 @@ func (s *store) free(places []int64) {
 	for _, p := range places {
 		if len(s.odd) > 0 {
 			delete(s.odd, p)
-		}
-	}
-	for i := range s.columns {
-		if c := &s.columns[i]; c.text != nil {
-			for _, p := range places {
-				c.text.free(p*c.strings, c.strings)
-			}
 		}
 	}
 }
@@ -161,7 +165,7 @@ func (s *store) put(b block.Block, places []int64) {
 	for i := range s.columns {
 		c := &s.columns[i]
 		if c.text != nil {
-			c.text.put(b.Columns[i].Text, places, c.strings)
+			c.text.put(b.Columns[i].Text, places, c.strings, s.side)
 			continue
 		}
 		if need := s.count * c.rowBytes; need > int64(cap(c.data)) {
@@ -241,7 +245,7 @@ func (s *store) stored() block.Block {
 	for i, c := range s.columns {
 		if c.text != nil {
 			c.text.upTo(s.count * c.strings)
-			b.Columns[i].Text = &c.text.Text
+			b.Columns[i].Text = &block.Text{Data: c.text.sides[1-s.side], Starts: c.text.starts, Ends: c.text.ends}
 		} else {
 			b.Columns[i] = block.Column{Data: c.data, RowBytes: c.rowBytes}
 		}
@@ -249,71 +253,38 @@ func (s *store) stored() block.Block {
 	return b
 }
 
-// storedText is strings at places. Those that are put there go behind all others; when
-// more than half of the memory is of strings that are gone, it is packed.
+// storedText is strings at places. Those of the elements that are being stored go to one
+// of two sides, one behind the other, while those on the other side are taken.
 type storedText struct {
-	block.Text
-	live  int64  // bytes
-	order []spot // strings as they lie in memory, those that are gone too
+	starts, ends []int64 // in the side of each
+	sides        [2][]byte
 }
 
-// spot is where a string was put. It is gone when its place has another start.
-type spot struct{ place, start int64 }
-
 func (t *storedText) upTo(n int64) {
-	for int64(len(t.Starts)) < n {
-		t.Starts, t.Ends = append(t.Starts, 0), append(t.Ends, 0)
+	for int64(len(t.starts)) < n {
+		t.starts, t.ends = append(t.starts, 0), append(t.ends, 0)
 	}
 }
 
 // put stores the strings of rows, each strings a row, at places.
-func (t *storedText) put(from *block.Text, places []int64, each int64) {
+func (t *storedText) put(from *block.Text, places []int64, each int64, side int) {
 	t.upTo((slices.Max(places) + 1) * each)
-	bytes, run := from.Bytes(), from.Run()
-	full := int64(len(t.Data))+bytes > int64(cap(t.Data)) && t.live < int64(len(t.Data)/2)
-	if full || len(t.order) > 2*len(t.Starts)+1024 {
-		t.pack()
-	}
-	t.live += bytes
-	shift := int64(len(t.Data))
+	data, run := t.sides[side], from.Run()
+	shift := int64(len(data))
 	if run && len(from.Starts) > 0 {
-		shift -= from.Starts[0]
-		t.Data = append(t.Data, from.Data[from.Starts[0]:from.Starts[0]+bytes]...)
+		first := from.Starts[0]
+		data = append(data, from.Data[first:from.Ends[len(from.Ends)-1]]...)
+		shift -= first
 	}
 	for r, p := range places {
 		for k := range each {
 			i := int64(r)*each + k
 			if !run {
-				shift = int64(len(t.Data)) - from.Starts[i]
-				t.Data = append(t.Data, from.At(int(i))...)
+				shift = int64(len(data)) - from.Starts[i]
+				data = append(data, from.At(int(i))...)
 			}
-			at := p*each + k
-			t.Starts[at], t.Ends[at] = from.Starts[i]+shift, from.Ends[i]+shift
-			t.order = append(t.order, spot{at, t.Starts[at]})
+			t.starts[p*each+k], t.ends[p*each+k] = from.Starts[i]+shift, from.Ends[i]+shift
 		}
 	}
-}
-
-func (t *storedText) free(first, n int64) {
-	t.upTo(first + n)
-	for i := first; i < first+n; i++ {
-		t.live -= t.Ends[i] - t.Starts[i]
-		t.Starts[i], t.Ends[i] = 0, 0
-	}
-}
-
-// pack moves the strings together, in the memory that they have.
-func (t *storedText) pack() {
-	end, kept := int64(0), t.order[:0]
-	for _, o := range t.order {
-		from, to := t.Starts[o.place], t.Ends[o.place]
-		if from != o.start {
-			continue
-		}
-		copy(t.Data[end:], t.Data[from:to])
-		t.Starts[o.place], t.Ends[o.place] = end, end+to-from
-		kept = append(kept, spot{o.place, end})
-		end += to - from
-	}
-	t.Data, t.order = t.Data[:end], kept
+	t.sides[side] = data
 }

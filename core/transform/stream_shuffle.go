@@ -92,6 +92,7 @@ func (it *shuffleIterator) begin() error {
 	if len(it.next.places) == 0 {
 		return io.EOF
 	}
+	it.store.turn()
 	it.now, it.next = it.next, window{number: it.next.number + 1, before: it.in.Token(), ended: it.next.ended, places: it.now.places[:0]}
 	it.now.order = rng.NewPermutation(int64(len(it.now.places)), it.key.Derive(0, uint64(it.now.number)))
 	return nil
