@@ -33,11 +33,11 @@ static inline __attribute__((always_inline)) int64_t split_lanes(unsigned char *
   return i;
 }
 
-static inline __attribute__((always_inline)) int64_t join_lanes(unsigned char *to, const unsigned char *from, int width, int places, int64_t count) {
+static inline __attribute__((always_inline)) int64_t join_lanes(unsigned char *to, const unsigned char *from, int width, int places, int64_t all, int64_t count) {
   __m128i r[8];
   int64_t i = 0;
   for (; i + LANES <= count; i += LANES) {
-    for (int j = 0; j < width; j++) r[j] = _mm_loadu_si128((const __m128i *)(from + j * count + i));
+    for (int j = 0; j < width; j++) r[j] = _mm_loadu_si128((const __m128i *)(from + j * all + i));
     turn(r, width, places);
     for (int j = 0; j < width; j++) _mm_storeu_si128((__m128i *)(to + i * width) + j, r[j]);
   }
@@ -45,16 +45,16 @@ static inline __attribute__((always_inline)) int64_t join_lanes(unsigned char *t
 }
 #else
 static int64_t split_lanes(unsigned char *to, const unsigned char *from, int width, int64_t count) { return 0; }
-static int64_t join_lanes(unsigned char *to, const unsigned char *from, int width, int places, int64_t count) { return 0; }
+static int64_t join_lanes(unsigned char *to, const unsigned char *from, int width, int places, int64_t all, int64_t count) { return 0; }
 #endif
 
 #define SPLIT(width)                                                           \
   for (int64_t i = split_lanes(to, from, width, count); i < count; i++)        \
     for (int k = 0; k < (width); k++) to[k * count + i] = from[(width) * i + k]
 
-#define JOIN(width, places)                                                    \
-  for (int64_t i = join_lanes(to, from, width, places, count); i < count; i++) \
-    for (int k = 0; k < (width); k++) to[(width) * i + k] = from[k * count + i]
+#define JOIN(width, places)                                                         \
+  for (int64_t i = join_lanes(to, from, width, places, all, count); i < count; i++) \
+    for (int k = 0; k < (width); k++) to[(width) * i + k] = from[k * all + i]
 
 void kernel_split(void *dst, const void *src, int64_t width, int64_t count) {
   unsigned char *to = dst;
@@ -66,7 +66,7 @@ void kernel_split(void *dst, const void *src, int64_t width, int64_t count) {
   }
 }
 
-void kernel_join(void *dst, const void *src, int64_t width, int64_t count) {
+void kernel_join(void *dst, const void *src, int64_t width, int64_t all, int64_t count) {
   unsigned char *to = dst;
   const unsigned char *from = src;
   switch (width) {

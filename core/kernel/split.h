@@ -7,7 +7,7 @@
  * byte 1 of all, and so on. dst and src do not overlap. */
 void kernel_split(void *dst, const void *src, int64_t width, int64_t count);
 
-/* The same the other way. */
-void kernel_join(void *dst, const void *src, int64_t width, int64_t count);
+/* The same the other way, for count of all values: src is at byte 0 of the first. */
+void kernel_join(void *dst, const void *src, int64_t width, int64_t all, int64_t count);
 
 #endif

@@ -4,23 +4,47 @@ import (
 	"infeed/core/block"
 )
 
-// building is a block that is being filled: the raw pieces of its elements.
+// building is a block that is being filled, with the raw pieces of its elements, and
+// then packed.
 type building struct {
 	rows   int64
 	bytes  int64
 	pieces [][]byte
+
+	choice  *choice
+	decides bool       // on the choice
+	packed  [][]byte   // memory for compressed pieces
+	out     []piece    // what pack made
+	data    [][]byte   // the bytes of out
+	ready   chan error // of pack, on a belt
 }
 
-// blockBytes is about how much raw data a block has.
-const blockBytes = 1 << 20
+const (
+	// blockBytes is about how much raw data a block has.
+	blockBytes = 1 << 20
+	// keptBytes is how large the memory of a block may be to be used for another one.
+	keptBytes = 4 * blockBytes
+)
 
-func newBuilding(l *layout) *building { return &building{pieces: make([][]byte, len(l.parts))} }
+func newBuilding(l *layout) *building {
+	n := len(l.parts)
+	return &building{pieces: make([][]byte, n), packed: make([][]byte, n), data: make([][]byte, n), ready: make(chan error, 1)}
+}
 
+// reset empties the block.
 func (b *building) reset() {
-	b.rows, b.bytes = 0, 0
+	b.rows, b.bytes, b.out = 0, 0, nil
 	for i := range b.pieces {
-		b.pieces[i] = b.pieces[i][:0]
+		b.pieces[i], b.packed[i], b.data[i] = emptied(b.pieces[i]), emptied(b.packed[i]), nil
 	}
+}
+
+// emptied is the memory of b, empty, unless it is large.
+func emptied(b []byte) []byte {
+	if cap(b) > keptBytes {
+		return nil
+	}
+	return b[:0]
 }
 
 func (b *building) full() bool { return b.bytes >= blockBytes || b.rows >= mostRows }

@@ -1,6 +1,11 @@
 package snapshot
 
-import "sync"
+import (
+	"container/list"
+	"sync"
+
+	"infeed/core/errs"
+)
 
 // mostCached bounds, in bytes, what a reader keeps of decompressed pieces and of where
 // elements of different shapes lie.
@@ -10,68 +15,112 @@ const mostCached = 64 << 20
 type cache struct {
 	mu    sync.Mutex
 	items map[cacheKey]*cached
+	order list.List // of cached; the front was used last
 	bytes int64
-	clock int64
 }
 
 type cacheKey struct{ chunk, block, part int }
 
+// cached is a value of the cache. Whoever gets one gives it back with done.
 type cached struct {
+	key   cacheKey
+	at    *list.Element
+	made  chan struct{} // closed when value, bytes and err are there
 	value any
 	bytes int64
-	used  int64
+	err   error
+	free  func() // takes the memory of the value back; nil: the collector does
+
+	users   int
+	served  int64
+	counted bool // in the bytes of the cache
+	gone    bool // from the cache
 }
 
-// get returns what is kept for a key, or makes it. Two goroutines may make it at once.
-func (c *cache) get(key cacheKey, make func() (any, int64, error)) (any, error) {
+// get returns what is kept for a key, or has it made. Others who want it wait.
+func (c *cache) get(key cacheKey, make func(*cached) error) (*cached, error) {
 	c.mu.Lock()
-	c.clock++
 	if v := c.items[key]; v != nil {
-		v.used = c.clock
+		v.users++
+		c.order.MoveToFront(v.at)
 		c.mu.Unlock()
-		return v.value, nil
+		<-v.made
+		if v.err != nil {
+			c.done(v, 0)
+		}
+		return v, v.err
 	}
+	v := c.add(key)
 	c.mu.Unlock()
-	value, bytes, err := make()
-	if err != nil {
-		return nil, err
+	c.make(v, make)
+	if v.err != nil {
+		c.done(v, 0)
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	return v, v.err
+}
+
+// add is called with mu locked.
+func (c *cache) add(key cacheKey) *cached {
+	v := &cached{key: key, made: make(chan struct{}), users: 1}
 	if c.items == nil {
 		c.items = map[cacheKey]*cached{}
 	}
-	if old := c.items[key]; old != nil {
-		return old.value, nil
-	}
-	c.items[key] = &cached{value, bytes, c.clock}
-	c.bytes += bytes
-	for c.bytes > mostCached && len(c.items) > 1 {
-		c.evict()
-	}
-	return value, nil
+	c.items[key] = v
+	v.at = c.order.PushFront(v)
+	return v
 }
 
-// peek returns what is kept for a key; nil: nothing.
-func (c *cache) peek(key cacheKey) any {
+// make makes a value, and drops those that were not used for longest.
+func (c *cache) make(v *cached, make func(*cached) error) {
+	v.err = errs.New(errs.Internal, "snapshot", "another goroutine failed to read it") // where make panics
+	defer func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		close(v.made)
+		if v.err != nil {
+			c.drop(v)
+			return
+		}
+		v.counted = true
+		c.bytes += v.bytes
+		for last := c.oldest(); c.bytes > mostCached && last != v && last.counted; last = c.oldest() {
+			c.drop(last)
+		}
+	}()
+	v.err = make(v)
+}
+
+func (c *cache) oldest() *cached { return c.order.Back().Value.(*cached) }
+
+// drop takes a value out of the cache. It is called with mu locked.
+func (c *cache) drop(v *cached) {
+	if v.gone {
+		return
+	}
+	v.gone = true
+	delete(c.items, v.key)
+	c.order.Remove(v.at)
+	if v.counted {
+		c.bytes -= v.bytes
+	}
+	v.recycle()
+}
+
+// done gives a value back of which so many bytes were used. What was used once in all
+// its parts, as a walk does, is not kept.
+func (c *cache) done(v *cached, served int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if v := c.items[key]; v != nil {
-		c.clock++
-		v.used = c.clock
-		return v.value
+	v.users--
+	if v.served += served; v.free != nil && v.served >= v.bytes {
+		c.drop(v)
 	}
-	return nil
+	v.recycle()
 }
 
-func (c *cache) evict() {
-	var oldest cacheKey
-	at := c.clock + 1
-	for k, v := range c.items {
-		if v.used < at {
-			oldest, at = k, v.used
-		}
+func (v *cached) recycle() {
+	if v.gone && v.users == 0 && v.free != nil {
+		v.free()
+		v.free = nil
 	}
-	c.bytes -= c.items[oldest].bytes
-	delete(c.items, oldest)
 }

@@ -8,10 +8,23 @@ import (
 	"infeed/core/spec"
 )
 
-var placing = sync.Pool{New: func() any { return new([]place) }}
+// stretch is n elements that follow one another in a block; the first becomes row to of
+// what is made.
+type stretch struct {
+	place
+	to, n int64
+}
+
+var (
+	placing    = sync.Pool{New: func() any { return new([]place) }}
+	stretching = sync.Pool{New: func() any { return new([]stretch) }}
+)
 
 // Fetch implements dataset.RandomAccess.
 func (r *Reader) Fetch(index []int64, dst dataset.Sink) error {
+	if r.layout.fixed() && len(index) > 0 {
+		return r.fetchFixed(index, dst)
+	}
 	places := placing.Get().(*[]place)
 	defer func() {
 		clear(*places)
@@ -27,15 +40,7 @@ func (r *Reader) Fetch(index []int64, dst dataset.Sink) error {
 		*places = append(*places, p)
 		near = p
 	}
-	rest := *places
-	if r.layout.fixed() && len(rest) > 0 {
-		out, err := dst.Block(r.layout.spec, int64(len(rest)))
-		if err != nil {
-			return err
-		}
-		return r.fill(out, rest)
-	}
-	for len(rest) > 0 {
+	for rest := *places; len(rest) > 0; {
 		n, err := r.alike(rest, dst)
 		if err != nil {
 			return err
@@ -43,6 +48,34 @@ func (r *Reader) Fetch(index []int64, dst dataset.Sink) error {
 		rest = rest[n:]
 	}
 	return nil
+}
+
+// fetchFixed is Fetch where all elements have the same shapes.
+func (r *Reader) fetchFixed(index []int64, dst dataset.Sink) error {
+	list := stretching.Get().(*[]stretch)
+	defer func() {
+		clear(*list)
+		stretching.Put(list)
+	}()
+	*list = (*list)[:0]
+	near := place{}
+	for at := 0; at < len(index); {
+		p, err := r.find(index[at], near)
+		if err != nil {
+			return err
+		}
+		n := 1
+		for most := min(int(p.at.rows-p.row), len(index)-at); n < most && index[at+n] == index[at]+int64(n); {
+			n++
+		}
+		*list = append(*list, stretch{p, int64(at), int64(n)})
+		near, at = p, at+n
+	}
+	out, err := dst.Block(r.layout.spec, int64(len(index)))
+	if err != nil {
+		return err
+	}
+	return r.fillAll(out, *list)
 }
 
 // alike makes the first elements, as many as have equal shapes.
@@ -74,7 +107,7 @@ func (r *Reader) fill(out block.Block, places []place) error {
 		for to < len(places) && places[to].same(places[from]) && places[to].row == places[to-1].row+1 {
 			to++
 		}
-		if err := r.run(out, int64(from), places[from], int64(to-from)); err != nil {
+		if err := r.run(out, stretch{places[from], int64(from), int64(to - from)}); err != nil {
 			return err
 		}
 		from = to
@@ -82,9 +115,9 @@ func (r *Reader) fill(out block.Block, places []place) error {
 	return nil
 }
 
-// run makes rows of out, from at on, n elements that follow one another in a block.
-func (r *Reader) run(out block.Block, at int64, p place, n int64) error {
-	l := r.layout
+// run makes rows of out a stretch.
+func (r *Reader) run(out block.Block, s stretch) error {
+	l, p := r.layout, s.place
 	var w *where
 	var err error
 	for i, c := range out.Columns {
@@ -94,13 +127,13 @@ func (r *Reader) run(out block.Block, at int64, p place, n int64) error {
 			}
 		}
 		if c.Text != nil {
-			err = r.texts(c.Text, w, i, p, n)
+			err = r.texts(c.Text, w, i, p, s.n)
 		} else {
 			from := p.row * c.RowBytes
 			if l.free[i] > 0 {
 				from = w.starts[i][p.row]
 			}
-			err = r.copyRange(p, l.values[i], from, c.Data[at*c.RowBytes:(at+n)*c.RowBytes])
+			err = r.copyRange(p, l.values[i], from, c.Data[s.to*c.RowBytes:(s.to+s.n)*c.RowBytes])
 		}
 		if err != nil {
 			return err

@@ -102,6 +102,7 @@ func (it *keeping) stored(r *Reader, m *Manifest) error {
 
 func (it *keeping) read(r *Reader, end int64) {
 	it.reader, it.end = r, end
+	r.helpers = it.scope.Workers - 1
 	it.scope.Defer(r.Close)
 }
 
@@ -153,7 +154,7 @@ func (it *keeping) after(j *journal, l *layout, busy bool) {
 	}
 	it.begin = func() (*Writer, error) {
 		o := it.o
-		o.Background = it.scope.Workers > 0
+		o.Workers = it.scope.Workers
 		w, err := newWriter(it.scope.FS, it.folder, l, o, j, j.head.Seeds)
 		if err != nil {
 			return nil, err

@@ -3,6 +3,7 @@ package snapshot
 import (
 	"bytes"
 	"io"
+	"math/bits"
 	"sync"
 
 	"github.com/klauspost/compress/gzip"
@@ -45,22 +46,21 @@ func ParseCompression(name string) (Compression, error) {
 }
 
 const (
-	pageBytes  = 64 << 10 // of an uncompressed piece, for one checksum
-	mostPacked = 64 << 20 // of raw data in a compressed piece
+	pageBytes   = 64 << 10 // of an uncompressed piece, for one checksum
+	pagesAtOnce = 4        // are read before they are checked
+	mostPacked  = 64 << 20 // of raw data in a compressed piece
 )
 
 // codecs keep what compressors need; they are used by one goroutine at a time.
 type codecs struct {
 	gzip *gzip.Writer
 	zstd *zstd.Encoder
-	out  bytes.Buffer
-	buf  []byte
 	mix  []byte
 }
 
-// pack compresses raw, whose values have width bytes. The result is valid until the
-// next call.
-func (c *codecs) pack(codec Compression, raw []byte, width int) ([]byte, error) {
+// pack compresses raw, whose values have width bytes, into the memory of dst, or other
+// memory if that is too small.
+func (c *codecs) pack(dst []byte, codec Compression, raw []byte, width int) ([]byte, error) {
 	if width > 1 {
 		if cap(c.mix) < len(raw) {
 			c.mix = make([]byte, len(raw))
@@ -70,10 +70,10 @@ func (c *codecs) pack(codec Compression, raw []byte, width int) ([]byte, error) 
 	}
 	switch codec {
 	case Snappy:
-		if n := s2.MaxEncodedLen(len(raw)); cap(c.buf) < n {
-			c.buf = make([]byte, n)
+		if n := s2.MaxEncodedLen(len(raw)); cap(dst) < n {
+			dst = make([]byte, n)
 		}
-		return s2.Encode(c.buf[:cap(c.buf)], raw), nil
+		return s2.Encode(dst[:cap(dst)], raw), nil
 	case Zstd:
 		if c.zstd == nil {
 			z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false))
@@ -82,47 +82,35 @@ func (c *codecs) pack(codec Compression, raw []byte, width int) ([]byte, error) 
 			}
 			c.zstd = z
 		}
-		c.buf = c.zstd.EncodeAll(raw, c.buf[:0])
-		return c.buf, nil
-	case Gzip:
-		c.out.Reset()
-		if c.gzip == nil {
-			c.gzip, _ = gzip.NewWriterLevel(&c.out, gzip.BestSpeed)
-		} else {
-			c.gzip.Reset(&c.out)
-		}
-		if _, err := c.gzip.Write(raw); err != nil {
-			return nil, err
-		}
-		err := c.gzip.Close()
-		return c.out.Bytes(), err
+		return c.zstd.EncodeAll(raw, dst[:0]), nil
 	}
-	return raw, nil
+	out := bytes.NewBuffer(dst[:0])
+	if c.gzip == nil {
+		c.gzip, _ = gzip.NewWriterLevel(out, gzip.BestSpeed)
+	} else {
+		c.gzip.Reset(out)
+	}
+	if _, err := c.gzip.Write(raw); err != nil {
+		return nil, err
+	}
+	err := c.gzip.Close()
+	return out.Bytes(), err
 }
 
 var unzstd = sync.OnceValues(func() (*zstd.Decoder, error) {
 	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(mostPacked+1))
 })
 
-// unpack decompresses stored to exactly len(dst) bytes.
-func unpack(codec Compression, stored, dst []byte, width int) error {
-	into := dst
-	if width > 1 {
-		scratch := borrow(len(dst))
-		defer giveBack(scratch)
-		into = *scratch
-	}
-	n, err := decompress(codec, stored, into)
+// decompress makes stored exactly len(dst) bytes.
+func decompress(codec Compression, stored, dst []byte) error {
+	n, err := decompressTo(codec, stored, dst)
 	if err == nil && n != len(dst) {
 		err = errs.New(errs.DataLoss, "snapshot", "%d bytes came out; %d were expected", n, len(dst))
-	}
-	if err == nil && width > 1 {
-		kernel.Join(dst, into, width)
 	}
 	return err
 }
 
-func decompress(codec Compression, stored, dst []byte) (int, error) {
+func decompressTo(codec Compression, stored, dst []byte) (int, error) {
 	switch codec {
 	case Snappy:
 		n, err := s2.DecodedLen(stored)
@@ -136,14 +124,15 @@ func decompress(codec Compression, stored, dst []byte) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		out, err := z.DecodeAll(stored, dst[:0:len(dst)])
+		out, err := z.DecodeAll(stored, dst[:0]) // is faster with some room behind
 		if len(out) > 0 && len(out) == len(dst) && &out[0] != &dst[0] {
 			copy(dst, out)
 		}
 		return len(out), err
 	}
-	z, err := gzip.NewReader(bytes.NewReader(stored))
-	if err != nil {
+	z := gunzip.Get().(*gzip.Reader)
+	defer gunzip.Put(z)
+	if err := z.Reset(bytes.NewReader(stored)); err != nil {
 		return 0, err
 	}
 	n, err := io.ReadFull(z, dst)
@@ -154,6 +143,8 @@ func decompress(codec Compression, stored, dst []byte) (int, error) {
 	}
 	return n, err
 }
+
+var gunzip = sync.Pool{New: func() any { return new(gzip.Reader) }}
 
 // widthOf is the byte shuffle for values of a dtype.
 func widthOf(d spec.DType) int {
@@ -168,16 +159,35 @@ func widthOf(d spec.DType) int {
 	return 1
 }
 
-// memory keeps buffers for stored pieces.
-var memory = sync.Pool{New: func() any { return new([]byte) }}
+// memory keeps buffers, those of a size class together: there are four in each power of
+// two, so that a buffer has at most a quarter more than was asked for.
+var memory [4 * 48]sync.Pool
 
-func borrow(n int) *[]byte {
-	p := memory.Get().(*[]byte)
-	if cap(*p) < n {
-		*p = make([]byte, n)
+// slack is how much room a buffer has behind what was asked for: decompressors like to
+// write a little further than they have to.
+const slack = 64
+
+// classOf returns the size class for n bytes, and the bytes of that class.
+func classOf(n int64) (int, int64) {
+	n = max(n+slack, 4096) - 1
+	shift := bits.Len64(uint64(n)) - 3
+	quarter := n >> shift // 4 to 7
+	return 4*shift + int(quarter) - 4, (quarter + 1) << shift
+}
+
+// borrow returns n bytes that may hold anything.
+func borrow(n int64) *[]byte {
+	class, size := classOf(n)
+	p, _ := memory[class].Get().(*[]byte)
+	if p == nil {
+		p = new([]byte)
+		*p = make([]byte, size)
 	}
 	*p = (*p)[:n]
 	return p
 }
 
-func giveBack(p *[]byte) { memory.Put(p) }
+func giveBack(p *[]byte) {
+	class, _ := classOf(int64(cap(*p)) - slack)
+	memory[class].Put(p)
+}

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"infeed/core/errs"
+	"infeed/core/kernel"
 	"infeed/core/vfs"
 )
 
@@ -17,6 +18,8 @@ type Reader struct {
 	files  files
 	cache  cache
 	chunks []chunk
+	// helpers is how many goroutines help with a Fetch, for who fetches one after the other.
+	helpers int
 }
 
 // chunk is a chunk whose footer is read when it is needed first.
@@ -120,59 +123,56 @@ func (r *Reader) copyRange(p place, part int, from int64, dst []byte) error {
 			return piece.read(f, r.files.paths[p.chunk], from, dst)
 		})
 	}
-	key := cacheKey{p.chunk, p.block, part}
-	if from == 0 && int64(len(dst)) == piece.raw && r.cache.peek(key) == nil {
-		return r.unpack(p, part, dst)
-	}
-	raw, err := r.whole(p, part)
+	v, err := r.cache.get(cacheKey{p.chunk, p.block, part}, func(v *cached) error {
+		memory, err := r.decompressed(p.chunk, piece)
+		if err == nil {
+			v.value, v.bytes, v.free = *memory, piece.raw, func() { giveBack(memory) }
+		}
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	copy(dst, raw[from:])
+	defer r.cache.done(v, int64(len(dst)))
+	together(dst, v.value.([]byte), int(piece.width), int(from))
 	return nil
 }
 
-// whole returns all of a piece, which stays as it is.
-func (r *Reader) whole(p place, part int) ([]byte, error) {
-	v, err := r.cache.get(cacheKey{p.chunk, p.block, part}, func() (any, int64, error) {
-		raw, err := r.raw(p, part)
-		return raw, int64(len(raw)), err
-	})
+// decompressed reads and decompresses a piece. The bytes of its values stay apart.
+func (r *Reader) decompressed(chunk int, piece *piece) (*[]byte, error) {
+	at := r.files.paths[chunk]
+	data := borrow(piece.bytes())
+	defer giveBack(data)
+	err := r.files.with(chunk, func(f vfs.File) error { return readFull(f, at, *data, piece.at) })
 	if err != nil {
 		return nil, err
 	}
-	return v.([]byte), nil
-}
-
-// raw reads all of a piece.
-func (r *Reader) raw(p place, part int) ([]byte, error) {
-	piece := &p.at.pieces[part]
-	raw := make([]byte, piece.raw)
-	if piece.codec != None {
-		return raw, r.unpack(p, part, raw)
-	}
-	return raw, r.files.with(p.chunk, func(f vfs.File) error {
-		return piece.read(f, r.files.paths[p.chunk], 0, raw)
-	})
-}
-
-// unpack reads and decompresses a piece.
-func (r *Reader) unpack(p place, part int, dst []byte) error {
-	piece := &p.at.pieces[part]
-	at := r.files.paths[p.chunk]
-	data := borrow(int(piece.bytes()))
-	defer giveBack(data)
-	err := r.files.with(p.chunk, func(f vfs.File) error { return readFull(f, at, *data, piece.at) })
-	if err != nil {
-		return err
-	}
 	if checksum(*data) != piece.sums[0] {
-		return lost(at, piece.at, "a piece of %d bytes is damaged", piece.stored)
+		return nil, lost(at, piece.at, "a piece of %d bytes is damaged", piece.stored)
 	}
-	if err := unpack(piece.codec, (*data)[:piece.stored], dst, int(piece.width)); err != nil {
-		return lost(at, piece.at, "a piece cannot be decompressed: %v", err)
+	out := borrow(piece.raw)
+	if err := decompress(piece.codec, (*data)[:piece.stored], *out); err != nil {
+		giveBack(out)
+		return nil, lost(at, piece.at, "a piece cannot be decompressed: %v", err)
 	}
-	return nil
+	return out, nil
+}
+
+// together makes dst the bytes of a piece from a place on. apart is the piece, with the
+// bytes of values of a width apart.
+func together(dst, apart []byte, width, from int) {
+	if width < 2 {
+		copy(dst, apart[from:])
+		return
+	}
+	lead := from % width
+	if lead == 0 {
+		kernel.JoinPart(dst, apart, width, from)
+		return
+	}
+	values := make([]byte, lead+len(dst))
+	kernel.JoinPart(values, apart, width, from-lead)
+	copy(dst, values[lead:])
 }
 
 // read copies bytes of an uncompressed piece. Pages are checked when they are read
@@ -189,9 +189,10 @@ func (p *piece) read(f vfs.File, path string, from int64, dst []byte) error {
 			from, dst = from+n, dst[n:]
 			continue
 		}
-		// All pages from here on that are checked, or lie in dst to their end.
+		// All pages from here on that are checked, or lie in dst to their end, as long as
+		// they stay in the processor's cache until they are checked.
 		to, last := from+int64(len(dst)), page
-		for last+1 < p.pages() && (last+1)*pageBytes < to && (p.checked(last+1) || min((last+2)*pageBytes, p.raw) <= to) {
+		for last+1 < min(p.pages(), page+pagesAtOnce) && (last+1)*pageBytes < to && (p.checked(last+1) || min((last+2)*pageBytes, p.raw) <= to) {
 			last++
 		}
 		n := min((last+1)*pageBytes, to) - from
@@ -215,7 +216,7 @@ func (p *piece) read(f vfs.File, path string, from int64, dst []byte) error {
 // a whole.
 func (p *piece) edge(f vfs.File, path string, page, from int64, dst []byte) (int64, error) {
 	first := page * pageBytes
-	scratch := borrow(int(min(pageBytes, p.raw-first)))
+	scratch := borrow(min(pageBytes, p.raw-first))
 	defer giveBack(scratch)
 	if err := readFull(f, path, *scratch, p.at+first); err != nil {
 		return 0, err

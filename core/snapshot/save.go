@@ -26,7 +26,7 @@ type store interface {
 type saved struct {
 	in     dataset.Definition
 	stored *spec.Element
-	begin  func(fs vfs.FS, background bool) (store, error)
+	begin  func(fs vfs.FS, workers int) (store, error)
 }
 
 // Save returns a dataset of one element, the number of elements of its input. To make
@@ -41,9 +41,9 @@ func Save(in dataset.Definition, folder string, o Options, shards bool) (dataset
 		return nil, err
 	}
 	o.Replace = true
-	s.begin = func(fs vfs.FS, background bool) (store, error) {
+	s.begin = func(fs vfs.FS, workers int) (store, error) {
 		o := o
-		o.Background = background
+		o.Workers = workers
 		return newStreams(fs, folder, s.stored, o, shards)
 	}
 	return s, nil
@@ -117,7 +117,7 @@ func (it *saving) write() (n int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	w, err := it.begin(scope.FS, scope.Workers > 0)
+	w, err := it.begin(scope.FS, scope.Workers)
 	if err != nil {
 		return 0, err
 	}

@@ -30,7 +30,7 @@ type streams struct {
 func newStreams(fs vfs.FS, folder string, stored *spec.Element, o Options, shards bool) (*streams, error) {
 	s := &streams{fs: fs, folder: folder, spec: stored, o: o, shards: shards}
 	if shards {
-		s.o.Background = false // there may be many
+		s.o.Workers = 0 // there may be many
 	}
 	there, err := exists(fs, folder)
 	if err != nil {

@@ -30,7 +30,7 @@ func SaveTF(in dataset.Definition, folder string, compression Compression, shard
 	if _, _, err := tfSpecOf(s.stored); err != nil {
 		return nil, err
 	}
-	s.begin = func(fs vfs.FS, _ bool) (store, error) { return newTFStreams(fs, folder, s.stored, compression, shards) }
+	s.begin = func(fs vfs.FS, _ int) (store, error) { return newTFStreams(fs, folder, s.stored, compression, shards) }
 	return s, nil
 }
 

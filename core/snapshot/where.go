@@ -17,22 +17,23 @@ type where struct {
 const wherePart = -1
 
 func (r *Reader) where(p place) (*where, error) {
-	v, err := r.cache.get(cacheKey{p.chunk, p.block, wherePart}, func() (any, int64, error) {
+	v, err := r.cache.get(cacheKey{p.chunk, p.block, wherePart}, func(v *cached) error {
 		n := len(r.layout.values)
 		w := &where{make([][]int64, n), make([][]int64, n), make([][]int64, n)}
-		bytes := int64(0)
 		for i := range n {
 			if err := r.locate(w, i, p); err != nil {
-				return nil, 0, err
+				return err
 			}
-			bytes += 8 * int64(len(w.dims[i])+len(w.starts[i])+len(w.ends[i]))
+			v.bytes += 8 * int64(len(w.dims[i])+len(w.starts[i])+len(w.ends[i]))
 		}
-		return w, bytes, nil
+		v.value = w
+		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	return v.(*where), nil
+	r.cache.done(v, 0)
+	return v.value.(*where), nil
 }
 
 // locate finds the elements of component i.
@@ -77,8 +78,8 @@ func (r *Reader) locate(w *where, i int, p place) (err error) {
 
 // numbers returns a piece of int64 numbers.
 func (r *Reader) numbers(p place, part int) ([]int64, error) {
-	raw, err := r.raw(p, part)
-	if err != nil {
+	raw := make([]byte, p.at.pieces[part].raw)
+	if err := r.copyRange(p, part, 0, raw); err != nil {
 		return nil, err
 	}
 	out := make([]int64, len(raw)/8)

@@ -12,7 +12,6 @@ import (
 	"infeed/core/block"
 	"infeed/core/dataset"
 	"infeed/core/errs"
-	"infeed/core/par"
 	"infeed/core/spec"
 	"infeed/core/vfs"
 )
@@ -26,8 +25,9 @@ type Options struct {
 	// bytes of raw data, 0: 64 MiB; and after so long, 0: 30 s.
 	ChunkBytes int64
 	ChunkTime  time.Duration
-	// Background is for compressing and writing on a goroutine of its own.
-	Background bool
+	// Workers is how many goroutines compress; writing and syncing has two of its own
+	// then. 0: all is done by the caller.
+	Workers int
 	// Replace lets a snapshot take the place of one that is there.
 	Replace bool
 }
@@ -35,7 +35,6 @@ type Options struct {
 const (
 	chunkBytes = 64 << 20
 	chunkTime  = 30 * time.Second
-	waiting    = 4 // blocks between the caller and the goroutine
 )
 
 // Writer writes a snapshot. It is for one goroutine at a time. After an error it
@@ -49,15 +48,15 @@ type Writer struct {
 	layout *layout
 
 	current *building
-	raw     int64 // bytes since the last chunk ended
+	choice  *choice // of the chunk that current belongs to
+	decided bool    // there is a block whose packing decides on it
+	raw     int64   // bytes since the last chunk ended
 	began   time.Time
 	dirty   bool // there are elements since the last chunk ended
 	token   *dataset.Token
 
-	group *par.Group
-	tasks chan task
-	free  chan *building
-	done  state
+	belt *belt // nil: the caller packs and writes
+	done state
 
 	mu     sync.Mutex
 	failed error
@@ -69,10 +68,11 @@ type task struct {
 	token *dataset.Token
 }
 
-// state is what the goroutine that writes works with.
+// state is what writing works with: chunk and number are of the goroutine that writes
+// blocks, the journal is of the one that finishes chunks.
 type state struct {
 	chunk   *chunkWriter
-	packs   codecs
+	packs   codecs // of the caller, where there is no belt
 	number  int
 	stream  int
 	journal *journal
@@ -109,16 +109,10 @@ func newWriter(fs vfs.FS, folder string, l *layout, o Options, from *journal, se
 	if err := w.prepare(); err != nil {
 		return nil, err
 	}
-	w.current = newBuilding(l)
+	w.current, w.choice = newBuilding(l), newChoice(l, o.Compression)
 	living.Store(w.id, true)
-	if o.Background {
-		w.tasks, w.free = make(chan task, waiting), make(chan *building, waiting+2)
-		w.group = par.NewGroup(w.fail)
-		w.group.Go(func() {
-			for t := range w.tasks {
-				w.guarded(t)
-			}
-		})
+	if o.Workers > 0 {
+		w.start(o.Workers)
 	}
 	return w, nil
 }
@@ -149,6 +143,7 @@ func (w *Writer) prepare() (err error) {
 	return err
 }
 
+// fail keeps the first error; nil is none.
 func (w *Writer) fail(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -171,7 +166,7 @@ func (w *Writer) Add(b block.Block) error {
 	if !w.layout.fits(b) {
 		return errs.New(errs.InvalidArgument, "snapshot", "an element has %v; all were to have %v", b.Shapes, w.layout.spec)
 	}
-	if !w.dirty {
+	if !w.dirty && b.Rows > 0 {
 		w.began, w.dirty = time.Now(), true
 	}
 	size := rowBytes(b)
@@ -198,74 +193,49 @@ func (w *Writer) Mark(token *dataset.Token) {
 
 // flush hands the current block over.
 func (w *Writer) flush() {
-	if w.current.rows == 0 {
+	b := w.current
+	if b.rows == 0 {
 		return
 	}
-	w.give(task{block: w.current})
-	select {
-	case w.current = <-w.free:
-	default:
-		if w.group == nil {
-			w.current.reset()
-		} else {
-			w.current = newBuilding(w.layout)
-		}
+	b.choice, b.decides = w.choice, w.o.Compression == Auto && !w.decided
+	w.decided = true
+	if w.belt == nil {
+		w.fail(w.packed(b, &w.done.packs))
+		w.fail(w.guarded(func() error { return w.write(b) }))
+		b.reset()
+		return
 	}
-}
-
-func (w *Writer) give(t task) {
-	if w.group != nil {
-		w.tasks <- t
-	} else {
-		w.run(t)
+	w.belt.put(task{block: b})
+	select {
+	case w.current = <-w.belt.free:
+	default:
+		w.current = newBuilding(w.layout)
 	}
 }
 
 // Seal commits what was added up to the last mark, as a chunk.
 func (w *Writer) Seal() {
 	w.flush()
-	if w.dirty {
-		w.give(task{token: w.token})
+	switch {
+	case !w.dirty:
+	case w.belt != nil:
+		w.belt.put(task{token: w.token})
+	default:
+		e := ended{w.done.chunk, w.token}
+		w.done.chunk = nil
+		w.end(e)
 	}
 	w.raw, w.dirty = 0, false
+	w.choice, w.decided = newChoice(w.layout, w.o.Compression), false
 }
 
-// guarded is run; a panic is an error of the writer, and does not end the goroutine.
-func (w *Writer) guarded(t task) {
-	defer func() {
-		if r := recover(); r != nil {
-			w.fail(par.FromPanic(r))
-		}
-	}()
-	w.run(t)
-}
-
-// run does a task.
-func (w *Writer) run(t task) {
-	err := w.err()
-	if err == nil && t.block != nil {
-		err = w.write(t.block)
-	} else if err == nil {
-		err = w.end(t.token)
-	}
-	if err != nil {
-		w.fail(err)
-	}
-	if t.block != nil && w.group != nil {
-		t.block.reset()
-		select {
-		case w.free <- t.block:
-		default:
-		}
-	}
-}
-
+// write writes a block that was packed to the current chunk.
 func (w *Writer) write(b *building) error {
 	d := &w.done
 	if d.chunk == nil {
 		d.chunk = &chunkWriter{
-			fs: w.fs, folder: path.Join(w.folder, chunkFolder), name: fmt.Sprintf("%s-%04d-%06d.chunk", w.id, d.stream, d.number),
-			layout: w.layout, codec: w.o.Compression, packs: &d.packs,
+			fs: w.fs, folder: path.Join(w.folder, chunkFolder), layout: w.layout,
+			name: fmt.Sprintf("%s-%04d-%06d.chunk", w.id, d.stream, d.number),
 		}
 		d.number++
 		if err := d.chunk.open(); err != nil {
@@ -275,15 +245,22 @@ func (w *Writer) write(b *building) error {
 	return d.chunk.block(b)
 }
 
-// end finishes the chunk and writes it in the journal.
-func (w *Writer) end(token *dataset.Token) error {
-	d := &w.done
-	info, err := d.chunk.finish()
+// end commits a chunk, or drops it where the writer has failed.
+func (w *Writer) end(e ended) {
+	w.fail(w.guarded(func() error { return w.commitChunk(e) }))
+	if w.err() != nil && e.chunk != nil {
+		e.chunk.drop()
+	}
+}
+
+// commitChunk finishes a chunk and writes it in the journal.
+func (w *Writer) commitChunk(e ended) error {
+	info, err := e.chunk.finish()
 	if err != nil {
 		return err
 	}
-	d.chunk = nil
-	line := journalLine{info, token}
+	d := &w.done
+	line := journalLine{info, e.token}
 	d.journal.chunks = append(d.journal.chunks, line)
 	if d.file == nil {
 		return nil
@@ -300,10 +277,9 @@ func (w *Writer) end(token *dataset.Token) error {
 
 // rest waits for what runs and returns what went wrong.
 func (w *Writer) rest() error {
-	if w.group != nil && w.tasks != nil {
-		close(w.tasks)
-		w.group.Wait()
-		w.tasks = nil
+	if w.belt != nil {
+		w.belt.wait()
+		w.belt = nil
 	}
 	return w.err()
 }
