@@ -22,9 +22,9 @@ type Block struct {
 
 	at     int64 // of Data[0] in the file
 	policy Policy
-	frames bool // of TFRecord
-	check  bool // the payloads are still to be checked
-	packed bool // the file is compressed
+	before int64 // bytes of a record before its payload
+	check  bool  // the payloads are still to be checked
+	packed bool  // the file is compressed
 }
 
 // Len returns how many records there are.
@@ -61,16 +61,11 @@ func (b *Block) Bad(i int) (int, error) {
 	if i += kernel.Corrupt(b.Data, b.Starts[i:], b.Ends[i:]); i == b.Len() {
 		return i, nil
 	}
-	return i, (&fault{offset: b.at + b.Starts[i] - frameHead, text: badPayload}).in(b.Path, b.packed)
+	return i, (&fault{offset: b.Offset(i), text: badPayload}).in(b.Path, b.packed)
 }
 
-// head is how many bytes come before the payload of a record.
-func (b *Block) head() int64 {
-	if b.frames {
-		return frameHead
-	}
-	return 0
-}
+// Offset returns where record i begins in what its file holds.
+func (b *Block) Offset(i int) int64 { return b.at + b.Starts[i] - b.before }
 
 // reset empties a block for records from a token on.
 func (b *Block) reset() {

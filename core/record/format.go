@@ -18,6 +18,8 @@ type Format interface {
 	fits(size int64) *fault
 	// layout returns where record i begins without looking, if that can be told.
 	layout(size int64) (first, stride, count int64, known bool)
+	// before is how many bytes of a record come before its payload.
+	before() int64
 }
 
 // window is a part of a file in memory.
@@ -73,6 +75,7 @@ func (lines) frame(w *window, b *Block, rows int) (int64, *fault) {
 
 func (lines) fits(int64) *fault                                  { return nil }
 func (lines) layout(int64) (first, stride, count int64, ok bool) { return }
+func (lines) before() int64                                      { return 0 }
 
 // add appends a record.
 func (b *Block) add(from, to int) {
@@ -137,3 +140,5 @@ func (f fixed) fits(size int64) *fault {
 func (f fixed) layout(size int64) (first, stride, count int64, known bool) {
 	return f.header, f.record, max(size-f.header-f.footer, 0) / f.record, true
 }
+
+func (fixed) before() int64 { return 0 }

@@ -109,7 +109,7 @@ func (f *indexed) walk(r *Reader, damage *Damage) error {
 			return err
 		}
 		for _, s := range b.Starts {
-			f.starts = append(f.starts, b.at+s-b.head())
+			f.starts = append(f.starts, b.at+s-b.before)
 		}
 		end = r.token.Offset
 	}

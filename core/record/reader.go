@@ -1,6 +1,7 @@
 package record
 
 import (
+	"fmt"
 	"io"
 
 	"infeed/core/codec"
@@ -25,6 +26,9 @@ type Options struct {
 	// Deferred leaves the checksums of payloads to [Block.Verify], which must be
 	// called before a block is used. With the policy Truncate it has no effect.
 	Deferred bool
+	// Together is how many records belong together, 1 if 0: blocks hold a multiple of
+	// them, and a file that ends between such is damaged. The policy is Raise then.
+	Together int
 }
 
 // Reader walks over the records of files, one file after the other. At most one is
@@ -47,6 +51,7 @@ func NewReader(fs vfs.FS, paths []string, format Format, o Options, from Token) 
 	if o.BlockBytes <= 0 {
 		o.BlockBytes = DefaultBlockBytes
 	}
+	o.Together = max(o.Together, 1)
 	if _, frames := format.(tfrecord); frames {
 		format = tfrecord{unchecked: o.Deferred && o.Errors != Truncate}
 	}
@@ -82,13 +87,14 @@ func (r *Reader) Close() {
 // of the block in which that happens, before what else is left out there.
 func (r *Reader) Recover() { r.excuse = true }
 
-// Next gives the next records, rows of them at most, in b; io.EOF when there are
-// none. After an error it gives the same error again. b.Damage counts in any case.
+// Next gives the next records, rows of them at most but one group that belongs
+// together, in b; io.EOF when there are none. After an error it gives the same error again. b.Damage counts in any case.
 func (r *Reader) Next(b *Block, rows int) error {
 	b.reset()
 	b.Token = r.token
+	rows = max(rows/r.o.Together, 1) * r.o.Together
 	for r.token.File < len(r.paths) {
-		if err := r.next(b, max(rows, 1)); err != nil {
+		if err := r.next(b, rows); err != nil {
 			return err
 		}
 		if b.Len() > 0 {
@@ -122,7 +128,8 @@ func (r *Reader) next(b *Block, rows int) error {
 			bad = &fault{cause: err}
 		}
 		// Damage behind records is met again when these have been given.
-		if b.Len() >= rows || b.Len() > 0 && bad != nil || bad == nil && w.last {
+		some := b.Len() >= r.o.Together
+		if b.Len() >= rows || some && bad != nil || bad == nil && w.last {
 			break
 		}
 		if bad != nil {
@@ -132,15 +139,25 @@ func (r *Reader) next(b *Block, rows int) error {
 			}
 			continue
 		}
-		if b.Len() > 0 && (extended || need == 0 || need > int64(r.o.BlockBytes)) {
+		if some && (extended || r.o.Together > 1 || need == 0 || need > int64(r.o.BlockBytes)) {
 			break
 		}
 		// The record that the read ended in is read to its end, not twice.
-		extended = b.Len() > 0
+		extended = some
 		err = r.need(w, b, need)
 	}
+	return r.parted(w, b)
+}
+
+// parted ends a block, and fails where the file ends between records that belong together.
+func (r *Reader) parted(w *window, b *Block) error {
+	there := b.Len()
 	r.finish(w, b)
-	return nil
+	if there == 0 || b.Len() > 0 {
+		return nil
+	}
+	_, err := r.damaged(b, &fault{offset: r.token.Offset, text: fmt.Sprintf("the file ends within an element: %d of its %d records are there", there, r.o.Together), ends: true})
+	return err
 }
 
 // pass goes to what follows damage, if the policy says so and there is something.
@@ -218,7 +235,9 @@ func (r *Reader) need(w *window, b *Block, need int64) error {
 		shift(w)
 	}
 	n := max(2*len(w.data), r.o.BlockBytes)
-	if need > 0 && (w.size != unknown || int64(w.pos)+need < int64(n)) {
+	if b.Len() > 0 && need == 0 { // what belongs to the records before may be small
+		n = len(w.data) + max(r.o.BlockBytes/4, frameHead)
+	} else if need > 0 && (w.size != unknown || int64(w.pos)+need < int64(n)) {
 		n = w.pos + int(need)
 	} else if len(w.data) > r.limit {
 		return errs.New(errs.ResourceExhausted, "record", "a record at byte %d of %s has more than %d bytes; is the file what it was said to be?", w.offset(), r.in.path, r.limit)
@@ -251,11 +270,16 @@ func (r *Reader) damaged(b *Block, bad *fault) (skip bool, failed error) {
 	return policy == Skip && !bad.ends && bad.cause == nil, nil
 }
 
-// finish makes what was found the block, and goes on behind it.
+// finish makes what was found the block, without what is no whole group, and goes on
+// behind it.
 func (r *Reader) finish(w *window, b *Block) {
 	b.Data, b.at = w.data, w.at
-	f, frames := r.format.(tfrecord)
-	b.frames, b.check, b.packed = frames, f.unchecked, r.in.compressed()
+	f, _ := r.format.(tfrecord)
+	b.before, b.check, b.packed = r.format.before(), f.unchecked, r.in.compressed()
+	if whole := b.Len() / r.o.Together * r.o.Together; whole < b.Len() {
+		w.pos = int(b.Starts[whole] - b.before)
+		b.Starts, b.Ends = b.Starts[:whole], b.Ends[:whole]
+	}
 	if n := b.Len(); n > 0 {
 		r.each = max((w.pos-int(b.Starts[0]))/n, 1)
 	}

@@ -2,6 +2,7 @@ package record
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -64,6 +65,14 @@ func packed(t testing.TB, kind codec.Kind, records ...string) []byte {
 	return fs.Bytes("x")
 }
 
+// sizes returns a file of sized records.
+func sizes(records ...string) (b []byte) {
+	for _, r := range records {
+		b = append(binary.LittleEndian.AppendUint64(b, uint64(len(r))), r...)
+	}
+	return b
+}
+
 // sample returns n records of 0 to 59 bytes, some of them far longer.
 func sample(n int) []string {
 	r := rand.New(rand.NewPCG(3, uint64(n)))
@@ -102,6 +111,7 @@ func forms(t testing.TB) []form {
 			}
 			return b.Bytes()
 		}, 0},
+		{"sized", Sized(), func(_ testing.TB, records []string) []byte { return sizes(records...) }, 0},
 		{"fixed", fixed, func(_ testing.TB, records []string) []byte {
 			b := []byte("top")
 			for _, r := range records {

@@ -151,6 +151,7 @@ func find(w *window) (need int64, found bool) {
 
 func (tfrecord) fits(int64) *fault                                  { return nil }
 func (tfrecord) layout(int64) (first, stride, count int64, ok bool) { return }
+func (tfrecord) before() int64                                      { return frameHead }
 
 // isTFRecord tells whether a file begins like a TFRecord file.
 func isTFRecord(head []byte) bool {

@@ -34,7 +34,23 @@ const (
 // ReadTensor reads a serialized TensorProto. The tensor may share its memory.
 func ReadTensor(b []byte) (*Tensor, error) {
 	t := &Tensor{}
-	var content []byte
+	content, n, err := t.read(b)
+	if err != nil {
+		return nil, err
+	}
+	d, known := dataTypes[t.Type]
+	if !known {
+		return nil, bad("its dtype is number %d of TensorFlow's, which has no plain values or is not known", t.Type)
+	}
+	if t.Type == String {
+		return t, t.readStrings(b, content, n)
+	}
+	return t, t.readNumbers(b, content, n, d)
+}
+
+// read reads what all tensors have, and returns tensor_content and how many values there
+// are by the shape.
+func (t *Tensor) read(b []byte) (content []byte, n int64, err error) {
 	m := cursor{b: b}
 	for m.more() {
 		tag, ok := m.tag()
@@ -56,21 +72,14 @@ func ReadTensor(b []byte) (*Tensor, error) {
 			ok = m.skip(tag)
 		}
 		if !ok {
-			return nil, bad("what is at byte %d of its %d is cut, corrupt, or no TensorProto", m.pos, len(b))
+			return nil, 0, bad("what is at byte %d of its %d is cut, corrupt, or no TensorProto", m.pos, len(b))
 		}
-	}
-	d, known := dataTypes[t.Type]
-	if !known {
-		return nil, bad("its dtype is number %d of TensorFlow's, which has no plain values or is not known", t.Type)
 	}
 	n, ok := t.elements()
 	if !ok {
-		return nil, bad("its shape is %v", t.Shape)
+		return nil, 0, bad("its shape is %v", t.Shape)
 	}
-	if t.Type == String {
-		return t, t.readStrings(b, content, n)
-	}
-	return t, t.readNumbers(b, content, n, d)
+	return content, n, nil
 }
 
 func bad(format string, args ...any) error {
