@@ -1,9 +1,6 @@
 package transform
 
 import (
-	"slices"
-
-	"infeed/core/arena"
 	"infeed/core/block"
 	"infeed/core/dataset"
 	"infeed/core/kernel"
@@ -14,8 +11,7 @@ import (
 // while the others come, and then turn makes those the ones to take. Elements of the
 // shapes of the first lie in columns, one place after the other; others, and errors, by
 // themselves. Memory is that of the most elements that were stored at once, and as
-// much again for text at most; columns that are not small are mapped, since the garbage
-// collector would let as much again and more be used before it looks.
+// much again for text at most.
 //
 // As a dataset.Sink it puts elements at free places: begin, then calls of Block, then
 // finish.
@@ -26,17 +22,16 @@ type store struct {
 	shapes  *spec.Element
 	columns []storeColumn
 	count   int64 // places that there are
-	unused  []int64
+	unused  vast[int64]
 	odd     map[int64]odd
 	side    int // where text is put; from the other it is taken
 
-	into     []int64 // places that finish adds to
+	into     *vast[int64] // places that finish adds to
 	incoming block.Buffer
 }
 
 type storeColumn struct {
-	data     []byte
-	mapped   *arena.Segment // that data is in; nil: it is not mapped
+	data     vast[byte]
 	rowBytes int64
 	text     *storedText
 	strings  int64 // of each element
@@ -52,12 +47,12 @@ func (s *store) turn() {
 	s.side = 1 - s.side
 	for _, c := range s.columns {
 		if c.text != nil {
-			c.text.sides[s.side] = c.text.sides[s.side][:0]
+			c.text.sides[s.side].resize(0, 0)
 		}
 	}
 }
 
-func (s *store) begin(into []int64) {
+func (s *store) begin(into *vast[int64]) {
 	s.into = into
 	s.incoming.Reset()
 }
@@ -73,23 +68,18 @@ func (s *store) TakeOver(from *block.Buffer, i int) bool {
 	return true
 }
 
-// finish stores the elements that came, or the error that came instead, and returns
-// the places since begin.
-func (s *store) finish(err error) []int64 {
+// finish stores the elements that came, or the error that came instead, and adds their
+// places to those of begin.
+func (s *store) finish(err error) {
 	if err != nil {
-		s.into = append(s.into, s.place())
-		s.setOdd(s.into[len(s.into)-1], odd{err: err})
-		return s.into
+		s.setOdd(s.places(1)[0], odd{err: err})
+		return
 	}
 	for _, b := range s.incoming.Blocks() {
 		if s.shapes == nil {
 			s.adopt(b.Shapes)
 		}
-		first := len(s.into)
-		for range b.Rows {
-			s.into = append(s.into, s.place())
-		}
-		places := s.into[first:]
+		places := s.places(b.Rows)
 		if b.Shapes.Same(s.shapes) {
 			s.put(b, places)
 			continue
@@ -103,7 +93,6 @@ func (s *store) finish(err error) []int64 {
 			s.setOdd(p, odd{row, err})
 		}
 	}
-	return s.into
 }
 
 func (s *store) adopt(shapes *spec.Element) {
@@ -111,8 +100,7 @@ func (s *store) adopt(shapes *spec.Element) {
 	for _, c := range shapes.Components {
 		col := storeColumn{}
 		if c.IsText() {
-			n := s.wanted(0, 16*c.Count()) / 16
-			col.text, col.strings = &storedText{starts: make([]int64, 0, n), ends: make([]int64, 0, n)}, c.Count()
+			col.text, col.strings = &storedText{}, c.Count()
 		} else {
 			col.rowBytes, _ = c.Bytes()
 		}
@@ -120,22 +108,28 @@ func (s *store) adopt(shapes *spec.Element) {
 	}
 }
 
-// place returns a free place.
-func (s *store) place() int64 {
-	if n := len(s.unused); n > 0 {
-		p := s.unused[n-1]
-		s.unused = s.unused[:n-1]
-		return p
+// places returns n free places, which are added to those of begin.
+func (s *store) places(n int64) []int64 {
+	first := int64(len(s.into.items))
+	s.into.resize(first+n, s.wanted(first+n, 8, 1))
+	places := s.into.items[first:]
+	left := int64(len(s.unused.items))
+	used := copy(places, s.unused.items[max(left-n, 0):])
+	s.unused.items = s.unused.items[:left-int64(used)]
+	for i := used; i < len(places); i++ {
+		places[i] = s.count
+		s.count++
 	}
-	s.count++
-	return s.count - 1
+	return places
 }
 
 // free makes places free.
 func (s *store) free(places []int64) {
-	s.unused = append(s.unused, places...)
-	for _, p := range places {
-		if len(s.odd) > 0 {
+	left := int64(len(s.unused.items))
+	s.unused.resize(left+int64(len(places)), s.wanted(left, 8, 1))
+	copy(s.unused.items[left:], places)
+	if len(s.odd) > 0 {
+		for _, p := range places {
 			delete(s.odd, p)
 		}
 	}
@@ -151,13 +145,13 @@ func (s *store) setOdd(p int64, o odd) {
 // mostAtOnce is how much memory is taken before it is needed.
 const mostAtOnce = 32 << 20
 
-// wanted returns how many bytes to take for values of each bytes that an element has,
-// when so many are needed now.
-func (s *store) wanted(need, each int64) int64 {
-	if each == 0 || s.room > (1<<60)/each {
+// wanted returns for how many values to take memory, of so many bytes each and so many
+// of an element, when so many are needed now.
+func (s *store) wanted(need, bytes, each int64) int64 {
+	if each == 0 || s.room > (1<<60)/(bytes*each) {
 		return need
 	}
-	return max(need, min(s.room*each, max(mostAtOnce, 2*need)))
+	return max(need, min(s.room*each, max(mostAtOnce/bytes, 2*need)))
 }
 
 // put stores the rows of a block at places.
@@ -165,45 +159,24 @@ func (s *store) put(b block.Block, places []int64) {
 	for i := range s.columns {
 		c := &s.columns[i]
 		if c.text != nil {
+			strings := s.count * c.strings
+			c.text.upTo(strings, s.wanted(strings, 8, c.strings))
 			c.text.put(b.Columns[i].Text, places, c.strings, s.side)
 			continue
 		}
-		if need := s.count * c.rowBytes; need > int64(cap(c.data)) {
-			c.grow(s.wanted(max(need, int64(cap(c.data))*5/4), c.rowBytes))
-		}
-		c.data = c.data[:s.count*c.rowBytes]
-		kernel.Scatter(c.data, b.Columns[i].Data, int(c.rowBytes), places)
-	}
-}
-
-// leastMapped is the size from which on columns are mapped.
-const leastMapped = 1 << 20
-
-// grow gives a column memory of so many bytes, with what it holds.
-func (c *storeColumn) grow(bytes int64) {
-	before, data := c.mapped, c.data
-	c.mapped = nil
-	if bytes >= leastMapped {
-		if segment, err := arena.NewPrivateSegment(1, bytes, nil); err == nil {
-			segment.Huge()
-			c.mapped, c.data = segment, segment.Bytes()
-		}
-	}
-	if c.mapped == nil {
-		c.data = make([]byte, bytes)
-	}
-	c.data = c.data[:copy(c.data, data)]
-	if before != nil {
-		before.Close()
+		need := s.count * c.rowBytes
+		c.data.resize(need, s.wanted(need, 1, c.rowBytes))
+		kernel.Scatter(c.data.items, b.Columns[i].Data, int(c.rowBytes), places)
 	}
 }
 
 // close unmaps what is mapped.
 func (s *store) close() {
+	s.unused.close()
 	for i := range s.columns {
-		if c := &s.columns[i]; c.mapped != nil {
-			c.mapped.Close()
-			c.mapped, c.data = nil, nil
+		c := &s.columns[i]
+		if c.data.close(); c.text != nil {
+			c.text.close()
 		}
 	}
 }
@@ -244,10 +217,10 @@ func (s *store) stored() block.Block {
 	b := block.Block{Rows: s.count, Shapes: s.shapes, Columns: make([]block.Column, len(s.columns))}
 	for i, c := range s.columns {
 		if c.text != nil {
-			c.text.upTo(s.count * c.strings)
-			b.Columns[i].Text = &block.Text{Data: c.text.sides[1-s.side], Starts: c.text.starts, Ends: c.text.ends}
+			c.text.upTo(s.count*c.strings, 0) // those of a row without strings too
+			b.Columns[i].Text = &block.Text{Data: c.text.sides[1-s.side].items, Starts: c.text.starts.items, Ends: c.text.ends.items}
 		} else {
-			b.Columns[i] = block.Column{Data: c.data, RowBytes: c.rowBytes}
+			b.Columns[i] = block.Column{Data: c.data.items, RowBytes: c.rowBytes}
 		}
 	}
 	return b
@@ -256,35 +229,42 @@ func (s *store) stored() block.Block {
 // storedText is strings at places. Those of the elements that are being stored go to one
 // of two sides, one behind the other, while those on the other side are taken.
 type storedText struct {
-	starts, ends []int64 // in the side of each
-	sides        [2][]byte
+	starts, ends vast[int64] // in the side of each
+	sides        [2]vast[byte]
 }
 
-func (t *storedText) upTo(n int64) {
-	for int64(len(t.starts)) < n {
-		t.starts, t.ends = append(t.starts, 0), append(t.ends, 0)
-	}
+// upTo makes room for strings at n places.
+func (t *storedText) upTo(n, room int64) {
+	t.starts.resize(n, room)
+	t.ends.resize(n, room)
 }
 
 // put stores the strings of rows, each strings a row, at places.
 func (t *storedText) put(from *block.Text, places []int64, each int64, side int) {
-	t.upTo((slices.Max(places) + 1) * each)
-	data, run := t.sides[side], from.Run()
-	shift := int64(len(data))
+	at, run := int64(len(t.sides[side].items)), from.Run()
+	t.sides[side].resize(at+from.Bytes(), 0)
+	data := t.sides[side].items
+	shift := at
 	if run && len(from.Starts) > 0 {
 		first := from.Starts[0]
-		data = append(data, from.Data[first:from.Ends[len(from.Ends)-1]]...)
+		copy(data[at:], from.Data[first:from.Ends[len(from.Ends)-1]])
 		shift -= first
 	}
 	for r, p := range places {
 		for k := range each {
 			i := int64(r)*each + k
 			if !run {
-				shift = int64(len(data)) - from.Starts[i]
-				data = append(data, from.At(int(i))...)
+				shift = at - from.Starts[i]
+				at += int64(copy(data[at:], from.At(int(i))))
 			}
-			t.starts[p*each+k], t.ends[p*each+k] = from.Starts[i]+shift, from.Ends[i]+shift
+			t.starts.items[p*each+k], t.ends.items[p*each+k] = from.Starts[i]+shift, from.Ends[i]+shift
 		}
 	}
-	t.sides[side] = data
+}
+
+func (t *storedText) close() {
+	t.starts.close()
+	t.ends.close()
+	t.sides[0].close()
+	t.sides[1].close()
 }

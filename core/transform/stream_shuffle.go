@@ -37,7 +37,7 @@ func (s *streamShuffle) Iterate(scope *dataset.Scope, pass rng.Key, from *datase
 	if it.in, err = s.in.Iterate(scope, pass, in); err != nil {
 		return nil, err
 	}
-	scope.Defer(it.store.close)
+	scope.Defer(it.close)
 	return it, it.resume(at[1])
 }
 
@@ -45,7 +45,7 @@ func (s *streamShuffle) Iterate(scope *dataset.Scope, pass rng.Key, from *datase
 type window struct {
 	number int64
 	before *dataset.Token // of the input
-	places []int64        // of its elements, in their order
+	places vast[int64]    // of its elements, in their order
 	ended  bool           // there are no more elements
 	order  *rng.Permutation
 	given  int64 // elements that were given out
@@ -74,8 +74,8 @@ func (it *shuffleIterator) resume(given int64) error {
 	if given == 0 {
 		return nil
 	}
-	if err := it.begin(); err != nil || given > int64(len(it.now.places)) {
-		return errs.New(errs.StateMismatch, "shuffle", "its state is after %d elements of a window of %d", given, len(it.now.places))
+	if err := it.begin(); err != nil || given > int64(len(it.now.places.items)) {
+		return errs.New(errs.StateMismatch, "shuffle", "its state is after %d elements of a window of %d", given, len(it.now.places.items))
 	}
 	for it.now.given < given {
 		it.index = it.index[:0]
@@ -84,17 +84,25 @@ func (it *shuffleIterator) resume(given int64) error {
 	return nil
 }
 
+func (it *shuffleIterator) close() {
+	it.store.close()
+	it.now.places.close()
+	it.next.places.close()
+}
+
 // begin makes the window that was filled the current one.
 func (it *shuffleIterator) begin() error {
 	for !it.full() {
 		it.fill(fillAtOnce)
 	}
-	if len(it.next.places) == 0 {
+	if len(it.next.places.items) == 0 {
 		return io.EOF
 	}
 	it.store.turn()
-	it.now, it.next = it.next, window{number: it.next.number + 1, before: it.in.Token(), ended: it.next.ended, places: it.now.places[:0]}
-	it.now.order = rng.NewPermutation(int64(len(it.now.places)), it.key.Derive(0, uint64(it.now.number)))
+	places := it.now.places
+	places.items = places.items[:0]
+	it.now, it.next = it.next, window{number: it.next.number + 1, before: it.in.Token(), ended: it.next.ended, places: places}
+	it.now.order = rng.NewPermutation(int64(len(it.now.places.items)), it.key.Derive(0, uint64(it.now.number)))
 	return nil
 }
 
@@ -102,22 +110,22 @@ func (it *shuffleIterator) begin() error {
 const fillAtOnce = 1024
 
 func (it *shuffleIterator) full() bool {
-	return it.next.ended || int64(len(it.next.places)) == it.length(it.next.number)
+	return it.next.ended || int64(len(it.next.places.items)) == it.length(it.next.number)
 }
 
 // fill reads up to limit elements into the next window.
 func (it *shuffleIterator) fill(limit int64) {
 	w := &it.next
-	limit = min(limit, it.length(w.number)-int64(len(w.places)))
+	limit = min(limit, it.length(w.number)-int64(len(w.places.items)))
 	if limit <= 0 || w.ended {
 		return
 	}
-	it.store.begin(w.places)
+	it.store.begin(&w.places)
 	n, err := it.in.Next(limit, &it.store)
 	if errors.Is(err, io.EOF) {
 		w.ended = true
 	} else if n > 0 || err != nil {
-		w.places = it.store.finish(err)
+		it.store.finish(err)
 	}
 }
 
@@ -127,26 +135,26 @@ func (it *shuffleIterator) take(n int64) []int64 {
 	it.index = append(it.index[:0], make([]int64, n)...)
 	w.order.Fill(it.index, w.given)
 	for i, x := range it.index {
-		it.index[i] = w.places[x]
+		it.index[i] = w.places.items[x]
 	}
 	w.given += n
 	return it.index
 }
 
 func (it *shuffleIterator) Token() *dataset.Token {
-	if it.now.given == int64(len(it.now.places)) {
+	if it.now.given == int64(len(it.now.places.items)) {
 		return dataset.Over(it.next.before, it.next.number, 0)
 	}
 	return dataset.Over(it.now.before, it.now.number, it.now.given)
 }
 
 func (it *shuffleIterator) Next(limit int64, dst dataset.Sink) (int64, error) {
-	if it.now.given == int64(len(it.now.places)) {
+	if it.now.given == int64(len(it.now.places.items)) {
 		if err := it.begin(); err != nil {
 			return 0, err
 		}
 	}
-	places := it.take(min(limit, int64(len(it.now.places))-it.now.given))
+	places := it.take(min(limit, int64(len(it.now.places.items))-it.now.given))
 	n, err := it.store.give(places, dst)
 	over := int64(len(places)) - max(n, 1)
 	it.now.given -= over
@@ -163,5 +171,5 @@ func (it *shuffleIterator) Next(limit int64, dst dataset.Sink) (int64, error) {
 
 // waiting is how many elements are stored.
 func (it *shuffleIterator) waiting() int64 {
-	return int64(len(it.now.places)) - it.now.given + int64(len(it.next.places))
+	return int64(len(it.now.places.items)) - it.now.given + int64(len(it.next.places.items))
 }
