@@ -58,7 +58,7 @@ type Ordered struct {
 		ended bool
 		token *Token // before what Claim takes next
 	}
-	free  chan *Job
+	free  pile
 	order chan *Job
 
 	job   *Job // that is being given out; nil: the next one has to be waited for
@@ -69,6 +69,33 @@ type Ordered struct {
 	lost  *Lost // in the jobs before
 	after *Token
 	end   bool
+}
+
+// pile is jobs that nobody uses. The last one to come is the first to go: its memory is
+// likely to be in the cache.
+type pile struct {
+	mu struct {
+		sync.Mutex
+		jobs []*Job
+	}
+	there chan struct{} // one for each job
+}
+
+func (p *pile) put(j *Job) {
+	p.mu.Lock()
+	p.mu.jobs = append(p.mu.jobs, j)
+	p.mu.Unlock()
+	p.there <- struct{}{}
+}
+
+// take returns a job, after one was received from there.
+func (p *pile) take() *Job {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	last := len(p.mu.jobs) - 1
+	j := p.mu.jobs[last]
+	p.mu.jobs = p.mu.jobs[:last]
+	return j
 }
 
 // NewOrdered returns an iterator over work that goes on from a token. open opens
@@ -86,10 +113,10 @@ func NewOrdered(op string, s *Scope, workers int, from *Token, open func(from *T
 	if from != nil {
 		o.lost = from.Lost
 	}
-	o.free = make(chan *Job, workers+2)
 	o.order = make(chan *Job, workers+2)
-	for range cap(o.free) {
-		o.free <- &Job{ready: make(chan struct{}, 1)}
+	o.free.there = make(chan struct{}, cap(o.order))
+	for range cap(o.order) {
+		o.free.put(&Job{ready: make(chan struct{}, 1)})
 	}
 	for range workers {
 		s.Go(o.run)
@@ -137,12 +164,12 @@ func (g *growth) saw(j *Job, took time.Duration) {
 // run is a worker.
 func (o *Ordered) run() {
 	for {
-		var j *Job
 		select {
-		case j = <-o.free:
+		case <-o.free.there:
 		case <-o.scope.Done():
 			return
 		}
+		j := o.free.take()
 		if !o.claim(j) {
 			return
 		}
@@ -205,7 +232,8 @@ func (o *Ordered) fetch() error {
 			return io.EOF
 		}
 		if o.workers == 0 {
-			j := <-o.free
+			<-o.free.there
+			j := o.free.take()
 			o.claim(j)
 			o.do(j)
 		}
@@ -234,7 +262,7 @@ func (o *Ordered) settle() {
 		if l := o.job.Lost; l != nil {
 			o.lost = o.lost.And(l.Count, l.Places...)
 		}
-		o.free <- o.job
+		o.free.put(o.job)
 		o.job = nil
 	}
 }

@@ -134,7 +134,8 @@ class _Library:
 
     def _set_up(self):
         call = Call()
-        config = json.dumps({"max_procs": (os.cpu_count() or 1) + 2, "gc_percent": 200}).encode()
+        # No more than there are: what stages hand on would wander between the processors' caches.
+        config = json.dumps({"max_procs": max(2, len(os.sched_getaffinity(0))), "gc_percent": 200}).encode()
         call.struct.data, call.struct.data_bytes = ctypes.cast(config, ctypes.c_void_p).value, len(config)
         status = self.infeed_setup(call.address)
         if status < 0:
