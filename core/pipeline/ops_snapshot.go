@@ -1,12 +1,17 @@
 package pipeline
 
 import (
+	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 
 	"infeed/core/dataset"
 	"infeed/core/errs"
 	"infeed/core/snapshot"
+	"infeed/core/source"
+	"infeed/core/spec"
 	"infeed/core/vfs"
 )
 
@@ -14,6 +19,7 @@ import (
 var snapshotOps = map[string]func() Op{
 	"snapshot": func() Op { return &Snapshot{} },
 	"save":     func() Op { return &Save{} },
+	"parts":    func() Op { return &Parts{} },
 	"load":     func() Op { return &Load{} },
 	"load_tf":  func() Op { return &LoadTF{} },
 }
@@ -24,10 +30,18 @@ type Stored struct {
 	Path        string          `json:"path"`
 	Compression string          `json:"compression"`
 	About       json.RawMessage `json:"about"` // for the manifest
+	// ShardFunc gives the number of the stream to which an element goes; null: all go to one.
+	ShardFunc *Function `json:"shard_func"`
 }
 
-func (s *Stored) options() (o snapshot.Options, err error) {
+// options returns them for elements with a spec.
+func (s *Stored) options(e *spec.Element) (o snapshot.Options, err error) {
 	o.About = s.About
+	if s.ShardFunc != nil {
+		if o.Shard, err = s.ShardFunc.program(e); err != nil {
+			return o, err
+		}
+	}
 	o.Compression, err = snapshot.ParseCompression(s.Compression)
 	return o, err
 }
@@ -37,56 +51,117 @@ func (s *Stored) options() (o snapshot.Options, err error) {
 type Snapshot struct {
 	onOne
 	Stored
+	// Reader makes the elements of later passes out of "load" and "parts" of the folder;
+	// null: they come as they were written.
+	Reader *Node `json:"reader"`
 }
 
 // buildOn implements builtOnNode: a pass that was broken off goes on with the seeds that
 // it began with.
 func (s *Snapshot) buildOn(n *Node, inputs []dataset.Definition) (dataset.Definition, error) {
-	o, err := s.options()
+	o, err := s.options(inputs[0].Spec())
 	if err != nil {
 		return nil, err
 	}
 	input := n.Inputs[0]
-	seeds := input.seeds()
-	return snapshot.Keep(inputs[0], s.Path, o, seeds, func(others []uint64) (dataset.Definition, error) {
-		if slices.Equal(others, seeds) {
+	k := snapshot.KeepOptions{Seeds: input.seeds()}
+	k.Reseeded = func(others []uint64) (dataset.Definition, error) {
+		if slices.Equal(others, k.Seeds) {
 			return inputs[0], nil
 		}
-		if len(others) != len(seeds) {
-			return nil, errs.New(errs.StateMismatch, "snapshot", "%q was begun with %d seeds; the dataset has %d", s.Path, len(others), len(seeds))
+		if len(others) != len(k.Seeds) {
+			return nil, errs.New(errs.StateMismatch, "snapshot", "%q was begun with %d seeds; the dataset has %d", s.Path, len(others), len(k.Seeds))
 		}
 		d, _, err := input.withSeeds(&others).build(0)
 		return d, err
-	})
+	}
+	if s.Reader != nil {
+		k.Reader = func() (dataset.Definition, error) {
+			d, _, err := s.Reader.build(0)
+			return d, err
+		}
+	}
+	return snapshot.Keep(inputs[0], s.Path, o, k)
 }
 
 func (s *Snapshot) build([]dataset.Definition, int) (dataset.Definition, error) {
-	return nil, errs.New(errs.Internal, "snapshot", "it is built on a node")
+	return nil, errs.New(errs.InvalidArgument, "snapshot", "there can be none in a dataset that is made for each element; put snapshot behind flat_map or interleave")
 }
 
-func (s *Snapshot) text() string { return "snapshot()" }
+func (s *Snapshot) resolve(find func(uint64) (*Dataset, error)) error {
+	if s.Reader == nil {
+		return nil
+	}
+	return s.Reader.resolve(find)
+}
 
-// Save writes elements; it has one element, their number. With Shards the last component
-// of an element is the stream to which the others go. TF: in the format of tf.data.
+func (s *Snapshot) seeds() []uint64 {
+	if s.Reader == nil {
+		return nil
+	}
+	return s.Reader.seeds()
+}
+
+func (s *Snapshot) withSeeds(seeds *[]uint64) Op {
+	out := *s
+	if s.Reader != nil {
+		out.Reader = s.Reader.withSeeds(seeds)
+	}
+	return &out
+}
+
+func (s *Snapshot) text() string {
+	if s.Reader == nil {
+		return "snapshot()"
+	}
+	var texts []string
+	s.Reader.visit(func(n *Node) { texts = append(texts, n.Op.text()) })
+	return fmt.Sprintf("snapshot(reader_func={%s})", strings.Join(texts, ", "))
+}
+
+// Save writes elements; it has one element, their number. TF: in the format of tf.data.
 type Save struct {
 	onOne
 	Stored
-	Shards bool `json:"shards"`
-	TF     bool `json:"tf"`
+	TF bool `json:"tf"`
 }
 
 func (s *Save) build(inputs []dataset.Definition, _ int) (dataset.Definition, error) {
-	o, err := s.options()
+	o, err := s.options(inputs[0].Spec())
 	if err != nil {
 		return nil, err
 	}
 	if s.TF {
-		return snapshot.SaveTF(inputs[0], s.Path, o.Compression, s.Shards)
+		return snapshot.SaveTF(inputs[0], s.Path, o.Compression, o.Shard)
 	}
-	return snapshot.Save(inputs[0], s.Path, o, s.Shards)
+	return snapshot.Save(inputs[0], s.Path, o)
 }
 
 func (s *Save) text() string { return "save()" }
+
+// Parts is the numbers of the streams that were written in a folder.
+type Parts struct {
+	noInputs
+	Path string `json:"path"`
+}
+
+func (p *Parts) build([]dataset.Definition, int) (dataset.Definition, error) {
+	numbers, err := snapshot.Streams(vfs.Local(), p.Path)
+	if err != nil {
+		return nil, err
+	}
+	return source.Slices(keys, int64(len(numbers)), [][]byte{bytesOf(numbers)})
+}
+
+func bytesOf(numbers []int64) []byte {
+	var b []byte
+	for _, n := range numbers {
+		b = binary.LittleEndian.AppendUint64(b, uint64(n))
+	}
+	return b
+}
+
+func (p *Parts) text() string { return "parts()" }
 
 // Load is the elements that were written in a folder, or those of one stream.
 type Load struct {

@@ -15,7 +15,6 @@ type belt struct {
 	pack   chan *building
 	write  chan task
 	finish chan ended
-	free   chan *building
 }
 
 const (
@@ -25,17 +24,17 @@ const (
 	waitingBytes = 16 << 20
 )
 
-// ended is a chunk that is to be finished, and the token behind it.
+// ended is the chunks of a group that are to be finished, and the token behind it.
 type ended struct {
-	chunk *chunkWriter
-	token *dataset.Token
+	chunks []*chunkWriter
+	token  *dataset.Token
 }
 
 // start starts the goroutines of a writer, so many for packing.
 func (w *Writer) start(packers int) {
 	b := &belt{
 		group: par.NewGroup(w.fail), pack: make(chan *building, waiting), write: make(chan task, waiting),
-		finish: make(chan ended), free: make(chan *building, waiting),
+		finish: make(chan ended),
 	}
 	b.room.changed.L = &b.room.mu
 	for range packers {
@@ -69,22 +68,38 @@ func (b *belt) put(t task) {
 	b.write <- t
 }
 
-// take writes a block when it is packed, or hands on a chunk that ended.
+// take writes a block when it is packed, or hands on chunks that ended.
 func (w *Writer) take(t task) {
 	b := w.belt
 	if t.block == nil {
-		if e := (ended{w.done.chunk, t.token}); e.chunk != nil {
-			w.done.chunk = nil
-			b.finish <- e
-		}
+		b.finish <- t.ended()
 		return
 	}
+	size := t.block.bytes
 	w.fail(<-t.block.ready)
-	w.fail(w.guarded(func() error { return w.write(t.block) }))
-	b.room.leave(t.block.bytes)
+	w.written(t)
+	b.room.leave(size)
+}
+
+// ended takes the chunks of a group from their streams. Where the writer has failed, there
+// may be none.
+func (t task) ended() ended {
+	e := ended{token: t.token}
+	for _, s := range t.ends {
+		if s.chunk != nil {
+			e.chunks = append(e.chunks, s.chunk)
+			s.chunk = nil
+		}
+	}
+	return e
+}
+
+// written writes a block that was packed, unless the writer has failed.
+func (w *Writer) written(t task) {
+	w.fail(w.guarded(func() error { return w.write(t.to, t.block) }))
 	t.block.reset()
 	select {
-	case b.free <- t.block:
+	case t.to.free <- t.block:
 	default:
 	}
 }

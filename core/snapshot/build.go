@@ -7,6 +7,7 @@ import (
 // building is a block that is being filled, with the raw pieces of its elements, and
 // then packed.
 type building struct {
+	layout *layout
 	rows   int64
 	bytes  int64
 	pieces [][]byte
@@ -28,7 +29,7 @@ const (
 
 func newBuilding(l *layout) *building {
 	n := len(l.parts)
-	return &building{pieces: make([][]byte, n), packed: make([][]byte, n), data: make([][]byte, n), ready: make(chan error, 1)}
+	return &building{layout: l, pieces: make([][]byte, n), packed: make([][]byte, n), data: make([][]byte, n), ready: make(chan error, 1)}
 }
 
 // reset empties the block.
@@ -79,6 +80,13 @@ func (b *building) add(l *layout, in block.Block, from, to int64) {
 		b.bytes += int64(len(b.pieces[at])-was) + 8*(to-from)*each
 	}
 	b.rows += to - from
+}
+
+// number adds an element that is an int64.
+func (b *building) number(n int64) {
+	b.pieces[0] = le.AppendUint64(b.pieces[0], uint64(n))
+	b.bytes += 8
+	b.rows++
 }
 
 // addDims adds the dimensions of component i that differ between elements.

@@ -133,6 +133,14 @@ func (l *layout) fixed() bool {
 	return true
 }
 
+// bytes returns the size of an element without its strings, where all have the same shapes.
+func (l *layout) bytes() (n int64, fixed bool) {
+	for _, b := range l.rowBytes {
+		n += b
+	}
+	return n, l.fixed()
+}
+
 // rawBytes returns the size that a piece must have for so many rows; -1: any.
 func (l *layout) rawBytes(part int, rows int64) int64 {
 	p := l.parts[part]

@@ -52,6 +52,7 @@ func (c *chunkWriter) block(b *building) error {
 }
 
 // finish completes the chunk, gives it its name, and returns what the journal says of it.
+// The name lasts once the folder is synced.
 func (c *chunkWriter) finish() (ChunkInfo, error) {
 	info := ChunkInfo{File: c.name, Elements: c.rows}
 	text, err := encodeFooter(c.layout, c.blocks)
@@ -76,10 +77,7 @@ func (c *chunkWriter) finish() (ChunkInfo, error) {
 		return info, err
 	}
 	at := path.Join(c.folder, c.name)
-	if err := c.fs.Rename(at+".tmp", at); err != nil {
-		return info, err
-	}
-	return info, c.fs.SyncFolder(c.folder)
+	return info, c.fs.Rename(at+".tmp", at)
 }
 
 // drop throws away a chunk that was not finished.

@@ -22,6 +22,14 @@ var (
 
 // Fetch implements dataset.RandomAccess.
 func (r *Reader) Fetch(index []int64, dst dataset.Sink) error {
+	if r.order != nil {
+		return r.inOrder(index, dst)
+	}
+	return r.fetch(index, dst)
+}
+
+// fetch makes elements by their number in the order of chunks.
+func (r *Reader) fetch(index []int64, dst dataset.Sink) error {
 	if r.layout.fixed() && len(index) > 0 {
 		return r.fetchFixed(index, dst)
 	}

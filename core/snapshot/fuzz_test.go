@@ -81,7 +81,7 @@ func FuzzJournal(f *testing.F) {
 	if err := (made{}).Fetch([]int64{0}, &b); err != nil {
 		f.Fatal(err)
 	}
-	_ = w.Add(b.Blocks()[0])
+	_ = w.Add(b.Blocks()[0], nil)
 	if err := w.Close(); err != nil {
 		f.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func FuzzJournal(f *testing.F) {
 			return
 		}
 		newLayout(j.head.Spec)
-		if n, err := count(j.infos()); err != nil || n != j.count {
+		if n, _, err := count(j.infos()); err != nil || n != j.count {
 			t.Fatalf("%d elements, not %d: %v", n, j.count, err)
 		}
 	})

@@ -91,7 +91,7 @@ func TestGoldenJournalsAreGoneOnWith(t *testing.T) {
 		return err
 	}))
 	count := int64(0)
-	k, err := Keep(made{n: 20, made: &count}, "/s", Options{}, nil, nil)
+	k, err := Keep(made{n: 20, made: &count}, "/s", Options{}, KeepOptions{})
 	require.NoError(t, err)
 	require.Equal(t, read(t, fs, made{n: 20}), read(t, fs, k))
 	require.EqualValues(t, 8, count)
@@ -101,5 +101,5 @@ func addMade(t *testing.T, w *Writer, i int64) {
 	t.Helper()
 	var b block.Buffer
 	require.NoError(t, made{}.Fetch([]int64{i}, &b))
-	require.NoError(t, w.Add(b.Blocks()[0]))
+	require.NoError(t, w.Add(b.Blocks()[0], nil))
 }

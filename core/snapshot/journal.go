@@ -32,6 +32,8 @@ type journalHead struct {
 	Spec        *spec.Element   `json:"spec"`
 	About       json.RawMessage `json:"about"`
 	Seeds       []uint64        `json:"seeds"`
+	// Ordered says that chunks are in groups, each of which ends with one of the order.
+	Ordered bool `json:"ordered,omitempty"`
 }
 
 type journalLine struct {
@@ -39,10 +41,11 @@ type journalLine struct {
 	Token *dataset.Token `json:"token"`
 }
 
-// parseJournal reads the lines that are whole; nil where not even the first one is of
-// a journal.
+// parseJournal reads the lines that are whole, and of groups those that are; nil where
+// not even the first line is of a journal.
 func parseJournal(text []byte) *journal {
 	j := &journal{}
+	var group []journalLine
 	for first := true; ; first = false {
 		n := bytes.IndexByte(text, '\n') + 1
 		if n == 0 {
@@ -57,11 +60,17 @@ func parseJournal(text []byte) *journal {
 			continue
 		}
 		var l journalLine
-		if unseal(line, &l) != nil || l.check() != nil || j.count+l.Elements > dataset.MaxPosition {
+		if unseal(line, &l) != nil {
 			break
 		}
-		j.chunks = append(j.chunks, l)
-		j.count += l.Elements
+		group = append(group, l)
+		if j.head.Ordered && !l.ordering() {
+			continue
+		}
+		if !j.add(group) {
+			break
+		}
+		group = nil
 	}
 	if j.head.Spec == nil {
 		return nil
@@ -69,9 +78,29 @@ func parseJournal(text []byte) *journal {
 	return j
 }
 
-// bestJournal returns the journal in a folder that has most elements of a kind, made
-// with so many seeds; nil: there is none.
-func bestJournal(fs vfs.FS, folder string, l *layout, seeds int) (*journal, error) {
+// add adds chunks that were committed together; false where they cannot be.
+func (j *journal) add(group []journalLine) bool {
+	n, ordered, err := count(without(group))
+	if err != nil || ordered != j.head.Ordered || j.count+n > dataset.MaxPosition {
+		return false
+	}
+	j.chunks = append(j.chunks, group...)
+	j.count += n
+	return true
+}
+
+// without returns chunks without tokens.
+func without(lines []journalLine) []ChunkInfo {
+	out := make([]ChunkInfo, len(lines))
+	for i, c := range lines {
+		out[i] = c.ChunkInfo
+	}
+	return out
+}
+
+// bestJournal returns the journal in a folder that has most elements of a kind, divided
+// into streams or not, made with so many seeds; nil: there is none.
+func bestJournal(fs vfs.FS, folder string, l *layout, ordered bool, seeds int) (*journal, error) {
 	names, err := fs.List(folder)
 	if err != nil {
 		if errs.KindOf(err) == errs.NotFound {
@@ -93,7 +122,7 @@ func bestJournal(fs vfs.FS, folder string, l *layout, seeds int) (*journal, erro
 			return nil, err
 		}
 		j := parseJournal(text)
-		if j == nil || !j.head.Spec.Equal(l.spec) || len(j.head.Seeds) != seeds {
+		if j == nil || !j.head.Spec.Equal(l.spec) || len(j.head.Seeds) != seeds || j.head.Ordered != ordered {
 			continue
 		}
 		if j.writer = writer; best == nil || j.count > best.count {
@@ -104,13 +133,7 @@ func bestJournal(fs vfs.FS, folder string, l *layout, seeds int) (*journal, erro
 }
 
 // infos returns the chunks without tokens.
-func (j *journal) infos() []ChunkInfo {
-	out := make([]ChunkInfo, len(j.chunks))
-	for i, c := range j.chunks {
-		out[i] = c.ChunkInfo
-	}
-	return out
-}
+func (j *journal) infos() []ChunkInfo { return without(j.chunks) }
 
 // token returns where the dataset above goes on.
 func (j *journal) token() *dataset.Token {

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"path"
+	"slices"
 	"sync"
 
 	"infeed/core/dataset"
@@ -45,12 +46,35 @@ func LoadStream(fs vfs.FS, folder string, stream int64) (dataset.Indexed, error)
 	}
 	var chunks []ChunkInfo
 	for _, c := range m.Chunks {
-		if int64(c.stream()) == stream {
+		if !c.ordering() && int64(c.stream()) == stream {
 			chunks = append(chunks, c)
 		}
 	}
 	r := newReader(fs, at, newLayout(m.Spec), chunks)
 	return &loaded{Reader: r, elements: r.Len()}, nil
+}
+
+// Streams returns the numbers of the streams of the snapshot in a folder, at least one.
+func Streams(fs vfs.FS, folder string) ([]int64, error) {
+	at, err := Find(fs, folder)
+	if err != nil {
+		return nil, err
+	}
+	m, err := ReadManifest(fs, at)
+	if err != nil {
+		return nil, err
+	}
+	out := []int64{}
+	for _, c := range m.Chunks {
+		if !c.ordering() {
+			out = append(out, int64(c.stream()))
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, 0)
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
 }
 
 // Find returns the folder of the snapshot at a path: it itself, or the only one in it.
@@ -112,7 +136,7 @@ func (l *loaded) Open(s *dataset.Scope, _ rng.Key) (dataset.RandomAccess, error)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.users++; l.users == 1 {
-		l.files.reopen()
+		l.reopen()
 	}
 	s.Defer(func() {
 		l.mu.Lock()

@@ -5,6 +5,7 @@ import (
 	"path"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"infeed/core/dataset"
 	"infeed/core/errs"
@@ -39,13 +40,18 @@ type ChunkInfo struct {
 	Footer   uint32 `json:"footer"` // its checksum
 }
 
-var chunkNames = regexp.MustCompile(`^[0-9a-f]{16}-[0-9]{4}-[0-9]{6,}\.chunk$`)
+var chunkNames = regexp.MustCompile(`^[0-9a-f]{16}-([0-9]{4}|order)-[0-9]{6,}\.chunk$`)
 
-// stream returns the number of the stream that a chunk belongs to.
+// stream returns the number of the stream that a chunk belongs to; that of the order
+// belongs to none.
 func (c *ChunkInfo) stream() int {
 	n, _ := strconv.Atoi(c.File[17:21]) // four digits, as check found
 	return n
 }
+
+// ordering tells whether a chunk has the order of those before it, back to the last one
+// that has.
+func (c *ChunkInfo) ordering() bool { return strings.Contains(c.File, orderName) }
 
 func (c *ChunkInfo) check() error {
 	if !chunkNames.MatchString(c.File) || c.Elements < 0 || c.Elements > dataset.MaxPosition || c.Bytes < 0 {
@@ -54,17 +60,47 @@ func (c *ChunkInfo) check() error {
 	return nil
 }
 
-// count sums the elements of chunks.
-func count(chunks []ChunkInfo) (n int64, err error) {
+// count sums the elements of chunks, and tells whether their order is among them.
+func count(chunks []ChunkInfo) (n int64, ordered bool, err error) {
 	for i := range chunks {
 		if err := chunks[i].check(); err != nil {
-			return 0, err
+			return 0, false, err
 		}
-		if n += chunks[i].Elements; n > dataset.MaxPosition {
-			return 0, errs.New(errs.DataLoss, "snapshot", "it would have more than %d elements", dataset.MaxPosition)
+		ordered = ordered || chunks[i].ordering()
+		if !chunks[i].ordering() {
+			n += chunks[i].Elements
+		}
+		if n > dataset.MaxPosition {
+			return 0, false, errs.New(errs.DataLoss, "snapshot", "it would have more than %d elements", dataset.MaxPosition)
 		}
 	}
-	return n, nil
+	if ordered {
+		err = checkGroups(chunks)
+	}
+	return n, ordered, err
+}
+
+// checkGroups checks that chunks come in groups: one of each stream that has elements, by
+// number, and the order of these.
+func checkGroups(chunks []ChunkInfo) error {
+	elements, last := int64(0), -1
+	for i := range chunks {
+		c := &chunks[i]
+		switch {
+		case c.ordering() && c.Elements == elements:
+			elements, last = 0, -1
+		case c.ordering():
+			return errs.New(errs.DataLoss, "snapshot", "%s orders %d elements, not %d", c.File, c.Elements, elements)
+		case c.stream() <= last:
+			return errs.New(errs.DataLoss, "snapshot", "%s is not where it belongs", c.File)
+		default:
+			elements, last = elements+c.Elements, c.stream()
+		}
+	}
+	if last >= 0 {
+		return errs.New(errs.DataLoss, "snapshot", "the last %d elements have no order", elements)
+	}
+	return nil
 }
 
 // ReadManifest reads the manifest of the snapshot in a folder. Without one, it is a
@@ -88,7 +124,7 @@ func ReadManifest(fs vfs.FS, folder string) (*Manifest, error) {
 	if m.Spec == nil || m.Spec.Structure.Leaves() != len(m.Spec.Components) {
 		return nil, lost(at, 0, "its spec is none of elements")
 	}
-	if n, err := count(m.Chunks); err != nil || n != m.Elements {
+	if n, _, err := count(m.Chunks); err != nil || n != m.Elements {
 		return nil, lost(at, 0, "its chunks do not have %d elements (%d; %v)", m.Elements, n, err)
 	}
 	return m, nil

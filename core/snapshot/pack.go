@@ -24,7 +24,7 @@ func newChoice(l *layout, c Compression) *choice {
 
 // packed packs a block unless the writer has failed.
 func (w *Writer) packed(b *building, c *codecs) error {
-	err := w.guarded(func() error { return b.pack(w.layout, c) })
+	err := w.guarded(func() error { return b.pack(c) })
 	if b.decides {
 		close(b.choice.made)
 	}
@@ -32,13 +32,13 @@ func (w *Writer) packed(b *building, c *codecs) error {
 }
 
 // pack makes the pieces of a block as they are stored.
-func (b *building) pack(l *layout, c *codecs) error {
+func (b *building) pack(c *codecs) error {
 	if !b.decides {
 		<-b.choice.made
 	}
 	b.out = make([]piece, len(b.pieces)) // the footer keeps it
 	for i := range b.pieces {
-		if err := b.packPiece(i, l.parts[i].width, c); err != nil {
+		if err := b.packPiece(i, b.layout.parts[i].width, c); err != nil {
 			return err
 		}
 	}

@@ -20,6 +20,7 @@ type Reader struct {
 	chunks []chunk
 	// helpers is how many goroutines help with a Fetch, for who fetches one after the other.
 	helpers int
+	order   *order // nil: elements are numbered as they lie in the chunks
 }
 
 // chunk is a chunk whose footer is read when it is needed first.
@@ -28,8 +29,19 @@ type chunk struct {
 	blocks []stored
 }
 
-// newReader returns the elements of the chunks in a folder.
+// newReader returns the elements of the chunks in a folder, in the order in which they
+// were written.
 func newReader(fs vfs.FS, folder string, l *layout, infos []ChunkInfo) *Reader {
+	for i := range infos {
+		if infos[i].ordering() {
+			return dividedReader(fs, folder, l, infos)
+		}
+	}
+	return plainReader(fs, folder, l, infos)
+}
+
+// plainReader returns the elements of chunks, one chunk after the other.
+func plainReader(fs vfs.FS, folder string, l *layout, infos []ChunkInfo) *Reader {
 	r := &Reader{layout: l, infos: infos, chunks: make([]chunk, len(infos)), files: files{fs: fs}}
 	n := int64(0)
 	for _, c := range infos {
@@ -57,8 +69,24 @@ func (r *Reader) Len() int64 {
 	return r.ends[len(r.ends)-1]
 }
 
+// start returns the number of the first element of a chunk.
+func (r *Reader) start(chunk int) int64 { return r.ends[chunk] - r.infos[chunk].Elements }
+
 // Close closes the files that are open.
-func (r *Reader) Close() { r.files.close() }
+func (r *Reader) Close() {
+	r.files.close()
+	if r.order != nil {
+		r.order.places.files.close()
+	}
+}
+
+// reopen lets files stay open again.
+func (r *Reader) reopen() {
+	r.files.reopen()
+	if r.order != nil {
+		r.order.places.files.reopen()
+	}
+}
 
 // load returns the blocks of a chunk.
 func (r *Reader) load(i int) ([]stored, error) {
@@ -88,7 +116,7 @@ func (p place) same(o place) bool { return p.at == o.at }
 // find returns where an element is. near is a place looked up before, or zero.
 func (r *Reader) find(number int64, near place) (place, error) {
 	if near.at != nil {
-		first := near.at.first + r.ends[near.chunk] - r.infos[near.chunk].Elements
+		first := near.at.first + r.start(near.chunk)
 		if row := number - first; row >= 0 && row < near.at.rows {
 			near.row = row
 			return near, nil
@@ -102,7 +130,7 @@ func (r *Reader) find(number int64, near place) (place, error) {
 	if err != nil {
 		return p, err
 	}
-	p.row = number - (r.ends[p.chunk] - r.infos[p.chunk].Elements)
+	p.row = number - r.start(p.chunk)
 	p.block = sort.Search(len(blocks), func(i int) bool { return blocks[i].first > p.row }) - 1
 	p.at = &blocks[p.block]
 	p.row -= p.at.first

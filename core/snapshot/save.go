@@ -3,7 +3,6 @@ package snapshot
 import (
 	"errors"
 	"io"
-	"strings"
 
 	"infeed/core/block"
 	"infeed/core/dataset"
@@ -15,7 +14,8 @@ import (
 
 // store is where the elements of a pass go.
 type store interface {
-	add(b block.Block) error
+	// add adds the elements of a block; streams are those to which they go, nil: the first.
+	add(b block.Block, streams []int64) error
 	// commit makes them what the folder holds.
 	commit() error
 	// drop ends the writing, and removes what was not committed.
@@ -24,19 +24,19 @@ type store interface {
 
 // saved is the dataset whose making writes another.
 type saved struct {
-	in     dataset.Definition
-	stored *spec.Element
-	begin  func(fs vfs.FS, workers int) (store, error)
+	in    dataset.Definition
+	shard dataset.Program // nil: elements are not divided
+	begin func(fs vfs.FS, workers int) (store, error)
 }
 
 // Save returns a dataset of one element, the number of elements of its input. To make
 // it, the input is walked through and written in a folder, where it takes the place of
 // what was saved there before.
 //
-// With shards, the last component of elements is the number of the stream to which the
-// others are written, an integer from 0 on; Load gives one stream after the other.
-func Save(in dataset.Definition, folder string, o Options, shards bool) (dataset.Definition, error) {
-	s, err := newSaved(in, shards)
+// With Shard, elements are written to streams; Load gives them in the order in which they
+// were written all the same.
+func Save(in dataset.Definition, folder string, o Options) (dataset.Definition, error) {
+	s, err := newSaved(in, o.Shard)
 	if err != nil {
 		return nil, err
 	}
@@ -44,25 +44,17 @@ func Save(in dataset.Definition, folder string, o Options, shards bool) (dataset
 	s.begin = func(fs vfs.FS, workers int) (store, error) {
 		o := o
 		o.Workers = workers
-		return newStreams(fs, folder, s.stored, o, shards)
+		return newOwnStore(fs, folder, in.Spec(), o)
 	}
 	return s, nil
 }
 
 // newSaved returns a dataset that does not know yet where to write.
-func newSaved(in dataset.Definition, shards bool) (*saved, error) {
+func newSaved(in dataset.Definition, shard dataset.Program) (*saved, error) {
 	if in.Cardinality() == dataset.Infinite {
 		return nil, errs.New(errs.InvalidArgument, "save", "the dataset is infinite; take(n) is a part that can be saved")
 	}
-	e := in.Spec()
-	if !shards {
-		return &saved{in: in, stored: e}, nil
-	}
-	last := max(len(e.Components)-1, 0)
-	if number := e.Components[last:]; len(number) == 0 || len(number[0].Shape) != 0 || !strings.ContainsRune("iu", rune(number[0].DType.Kind)) {
-		return nil, errs.New(errs.InvalidArgument, "save", "shard_func must return an integer; it returns %v", number)
-	}
-	return &saved{in: in, stored: &spec.Element{Structure: e.Structure.Items[0], Components: e.Components[:last]}}, nil
+	return &saved{in: in, shard: shard}, checkShard("save", shard)
 }
 
 var countSpec = &spec.Element{Components: []spec.Component{{DType: spec.DType{Kind: 'i', Size: 8}}}}
@@ -122,6 +114,7 @@ func (it *saving) write() (n int64, err error) {
 		return 0, err
 	}
 	defer w.drop()
+	streams := newSharder(it.shard, scope, it.pass)
 	var buffer block.Buffer
 	for limit := int64(1); ; limit = grown(limit, buffer.Bytes()) {
 		if err := scope.Err(); err != nil { // nobody waits for it any more
@@ -138,11 +131,15 @@ func (it *saving) write() (n int64, err error) {
 			continue
 		}
 		for _, b := range buffer.Blocks() {
-			if err := w.add(b); err != nil {
+			numbers, err := streams.of(b, n)
+			if err == nil {
+				err = w.add(b, numbers)
+			}
+			if err != nil {
 				return n, err
 			}
+			n += b.Rows
 		}
-		n += got
 	}
 }
 

@@ -96,7 +96,7 @@ func read(t testing.TB, fs vfs.FS, d dataset.Definition) []datasettest.Element {
 
 func save(t testing.TB, fs vfs.FS, d dataset.Definition, folder string, o Options) {
 	t.Helper()
-	def, err := Save(d, folder, o, false)
+	def, err := Save(d, folder, o)
 	require.NoError(t, err)
 	require.Equal(t, []int64{d.Cardinality()}, read(t, fs, def)[0].Int64s())
 }
@@ -127,12 +127,12 @@ func TestSnapshotsKeepToTheContracts(t *testing.T) {
 		require.NoError(t, err)
 		datasettest.Check(t, d, 50)
 		for _, in := range []dataset.Definition{made{n: 40}, made{n: 0}, made{n: 25, bad: map[int64]bool{0: true, 7: true, 24: true}}, datasettest.Stream{Definition: made{n: 9}}} {
-			k, err := Keep(in, path.Join(t.TempDir(), "finger"), Options{ChunkBytes: size}, nil, nil)
+			k, err := Keep(in, path.Join(t.TempDir(), "finger"), Options{ChunkBytes: size}, KeepOptions{})
 			require.NoError(t, err)
 			datasettest.Check(t, k, 50)
 		}
 	}
-	def, err := Save(made{n: 5}, t.TempDir(), Options{}, false)
+	def, err := Save(made{n: 5}, t.TempDir(), Options{})
 	require.NoError(t, err)
 	datasettest.Check(t, def, 5)
 }
@@ -196,7 +196,7 @@ func TestBrokenOffPassesAreGoneOnWith(t *testing.T) {
 		fs := memfs.New()
 		count := int64(0)
 		in := datasettest.Stream{Definition: made{n: 100, made: &count}}
-		k, err := Keep(in, "/s/f", Options{}, nil, nil)
+		k, err := Keep(in, "/s/f", Options{}, KeepOptions{})
 		require.NoError(t, err)
 		want := read(t, fs, made{n: 100})
 		for _, n := range []int64{3, 10, 10, 50} {
@@ -227,9 +227,9 @@ func TestBrokenOffPassesAreGoneOnWith(t *testing.T) {
 func TestSeedsOfABrokenOffPassAreUsed(t *testing.T) {
 	fs := memfs.New()
 	keep := func(seed uint64) dataset.Definition {
-		k, err := Keep(made{n: 30, seed: seed}, "/s/f", Options{}, []uint64{seed}, func(seeds []uint64) (dataset.Definition, error) {
+		k, err := Keep(made{n: 30, seed: seed}, "/s/f", Options{}, KeepOptions{Seeds: []uint64{seed}, Reseeded: func(seeds []uint64) (dataset.Definition, error) {
 			return made{n: 30, seed: seeds[0]}, nil
-		})
+		}})
 		require.NoError(t, err)
 		return k
 	}
@@ -258,7 +258,7 @@ func TestTwoWriters(t *testing.T) {
 	fs := memfs.New()
 	in := made{n: 40}
 	want := read(t, fs, in)
-	k, err := Keep(in, "/s/f", Options{ChunkBytes: 500}, nil, nil)
+	k, err := Keep(in, "/s/f", Options{ChunkBytes: 500}, KeepOptions{})
 	require.NoError(t, err)
 	s := scopeOn(t, fs, 0)
 	one, err := k.Iterate(s, dataset.PassKey(0), nil)
@@ -326,70 +326,20 @@ func TestSaveReplaces(t *testing.T) {
 	names, err := fs.List("/s/chunks")
 	require.NoError(t, err)
 	require.Len(t, names, 1)
-	failing, err := Save(made{n: 9, bad: map[int64]bool{5: true}}, "/s", Options{}, false)
+	failing, err := Save(made{n: 9, bad: map[int64]bool{5: true}}, "/s", Options{})
 	require.NoError(t, err)
 	require.Contains(t, read(t, fs, failing)[0].Err, "element 5")
 	require.Equal(t, read(t, fs, made{n: 3, seed: 1}), read(t, fs, d), "what was there stays")
 }
 
-// numbered is numbers and their rest by three, as the pairs that Save with shards takes.
-type numbered struct{ datasettest.Range }
-
-func (numbered) Spec() *spec.Element {
-	return &spec.Element{
-		Structure:  spec.Structure{Kind: spec.Tuple, Items: make([]spec.Structure, 2)},
-		Components: []spec.Component{{DType: spec.DType{Kind: 'i', Size: 8}}, {DType: spec.DType{Kind: 'u', Size: 1}}},
-	}
-}
-
-func (d numbered) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) (dataset.Iterator, error) {
-	return dataset.Walk(d, s, pass, from)
-}
-
-func (d numbered) Open(*dataset.Scope, rng.Key) (dataset.RandomAccess, error) { return d, nil }
-
-func (d numbered) Fetch(index []int64, dst dataset.Sink) error {
-	b, err := dst.Block(d.Spec(), int64(len(index)))
-	if err != nil {
-		return err
-	}
-	for r, i := range index {
-		le.PutUint64(b.Columns[0].Data[8*r:], uint64(i))
-		b.Columns[1].Data[r] = byte(2 * (i % 3))
-	}
-	return nil
-}
-
-// Elements go to the stream that their last component names, and come back stream by
-// stream.
-func TestStreams(t *testing.T) {
-	fs := memfs.New()
-	for _, size := range []int64{1, 1 << 20} {
-		save, err := Save(numbered{10}, "/s", Options{ChunkBytes: size}, true)
-		require.NoError(t, err)
-		require.Equal(t, []int64{10}, read(t, fs, save)[0].Int64s())
-		numbers := func(d dataset.Definition, err error) (out []int64) {
-			require.NoError(t, err)
-			for _, e := range read(t, fs, d) {
-				out = append(out, e.Int64s()...)
-			}
-			return out
-		}
-		require.Equal(t, []int64{0, 3, 6, 9, 1, 4, 7, 2, 5, 8}, numbers(Load(fs, "/s")))
-		for stream, want := range [][]int64{{0, 3, 6, 9}, nil, {1, 4, 7}, nil, {2, 5, 8}, nil} {
-			require.Equal(t, want, numbers(LoadStream(fs, "/s", int64(stream))))
-		}
-	}
-	_, err := Save(made{n: 3}, "/s", Options{}, true)
-	require.ErrorContains(t, err, "shard_func must return an integer")
-}
-
 func TestWhatCannotBe(t *testing.T) {
 	fs := memfs.New()
-	_, err := Keep(datasettest.Range(dataset.Infinite), "/s", Options{}, nil, nil)
+	_, err := Keep(datasettest.Range(dataset.Infinite), "/s", Options{}, KeepOptions{})
 	require.Equal(t, errs.InvalidArgument, errs.KindOf(err))
-	_, err = Save(datasettest.Range(dataset.Infinite), "/s", Options{}, false)
+	_, err = Save(datasettest.Range(dataset.Infinite), "/s", Options{})
 	require.Equal(t, errs.InvalidArgument, errs.KindOf(err))
+	_, err = Save(made{n: 3}, "/s", Options{Shard: notInteger{}})
+	require.ErrorContains(t, err, "shard_func must return an integer")
 	_, err = ParseCompression("LZ4")
 	require.Equal(t, errs.InvalidArgument, errs.KindOf(err))
 	_, err = Load(fs, "/nothing")
@@ -407,9 +357,9 @@ func TestWhatCannotBe(t *testing.T) {
 	require.NoError(t, err)
 	var b block.Buffer
 	require.NoError(t, datasettest.Range(3).Fetch([]int64{0}, &b))
-	require.Equal(t, errs.InvalidArgument, errs.KindOf(w.Add(b.Blocks()[0])))
+	require.Equal(t, errs.InvalidArgument, errs.KindOf(w.Add(b.Blocks()[0], nil)))
 	w.Drop()
-	require.Error(t, w.Add(b.Blocks()[0]))
+	require.Error(t, w.Add(b.Blocks()[0], nil))
 }
 
 // Files are opened again when many are in use.
@@ -420,7 +370,7 @@ func TestFewFilesAreOpen(t *testing.T) {
 	for i := range int64(3 * mostOpen) { // each in a chunk
 		var b block.Buffer
 		require.NoError(t, made{}.Fetch([]int64{i}, &b))
-		require.NoError(t, w.Add(b.Blocks()[0]))
+		require.NoError(t, w.Add(b.Blocks()[0], nil))
 		w.Seal()
 	}
 	require.NoError(t, w.Commit())

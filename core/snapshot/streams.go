@@ -1,101 +1,80 @@
 package snapshot
 
 import (
-	"path"
+	"fmt"
+	"math"
+	"slices"
 
 	"infeed/core/block"
 	"infeed/core/errs"
 	"infeed/core/spec"
-	"infeed/core/vfs"
 )
 
-// mostStreams bounds the streams of a snapshot; each has a file open while it is written.
-const mostStreams = 1000
+const (
+	// mostStreams bounds the streams of a snapshot; each has a file open while it is written.
+	mostStreams = 1000
+	// orderName is what the chunks of the order have in their names in place of a stream.
+	orderName = "order"
+	// mostHeld bounds the bytes of blocks that are not full, over all streams.
+	mostHeld = 32 << 20
+	// mostGroupRows bounds the elements of a group of chunks.
+	mostGroupRows = 1 << 30
+)
 
-// streams writes elements to the stream that the last component names, or all to the
-// first.
-type streams struct {
-	fs     vfs.FS
-	folder string
-	spec   *spec.Element
-	o      Options
-	shards bool
-	all    []*Writer // nil where nothing came
+// orderSpec describes the order of a snapshot with streams: each number is where an
+// element lies, as [placeOf] makes it.
+var orderSpec = &spec.Element{Components: []spec.Component{{DType: spec.DType{Kind: 'i', Size: 8}}}}
 
-	made      bool // the folder was not there
-	committed bool
+// placeOf is where an element lies: in which stream, and which one it is in the chunk of
+// its group.
+func placeOf(stream int, row int64) int64 { return int64(stream)<<32 | row }
+
+func placed(at int64) (stream int, row int64) { return int(at >> 32), at & math.MaxUint32 }
+
+// stream is elements that are written to chunks of their own.
+type stream struct {
+	name    string // in the names of its chunks
+	layout  *layout
+	current *building
+	choice  *choice        // of the chunk that current belongs to
+	decided bool           // there is a block whose packing decides on it
+	rows    int64          // since its last chunk ended
+	free    chan *building // blocks that were written
+
+	chunk *chunkWriter // that is open; of the goroutine that writes
 }
 
-// newStreams returns streams of elements that are stored with a spec.
-func newStreams(fs vfs.FS, folder string, stored *spec.Element, o Options, shards bool) (*streams, error) {
-	s := &streams{fs: fs, folder: folder, spec: stored, o: o, shards: shards}
-	if shards {
-		s.o.Workers = 0 // there may be many
-	}
-	there, err := exists(fs, folder)
-	if err != nil {
-		return nil, err
-	}
-	s.made = !there
-	if _, err = s.writer(0); err != nil {
-		s.drop()
-		return nil, err
-	}
-	return s, nil
+func (w *Writer) newStream(name string, l *layout, free chan *building) *stream {
+	return &stream{name: name, layout: l, current: newBuilding(l), choice: newChoice(l, w.o.Compression), free: free}
 }
 
-// checkStream fails for what is no number of a stream.
-func checkStream(n int64) error {
-	if n < 0 || n >= mostStreams {
-		return errs.New(errs.InvalidArgument, "save", "shard_func returned %d; it must be from 0 to %d", n, mostStreams-1)
-	}
-	return nil
-}
-
-// writer returns the writer of a stream.
-func (s *streams) writer(n int64) (*Writer, error) {
-	if err := checkStream(n); err != nil {
-		return nil, err
-	}
-	for int64(len(s.all)) <= n {
-		s.all = append(s.all, nil)
-	}
-	if s.all[n] == nil {
-		w, err := NewWriter(s.fs, s.folder, s.spec, s.o)
+// divide adds the elements of a block, each to the stream that numbers name.
+func (w *Writer) divide(b block.Block, numbers []int64) error {
+	size := rowBytes(b)
+	err := byStream(numbers, func(n, from, to int64) error {
+		s, err := w.stream(n)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		w.done.stream = int(n)
-		s.all[n] = w
+		w.note(int(n), s.rows, to-from)
+		w.put(s, b, from, to, size)
+		return nil
+	})
+	for w.held > mostHeld {
+		w.flush(slices.MaxFunc(w.streams, func(a, b *stream) int { return int(a.held() - b.held()) }))
 	}
-	return s.all[n], nil
+	return err
 }
 
-// add adds the elements of a block.
-func (s *streams) add(b block.Block) error {
-	if !s.shards {
-		return s.addTo(0, b)
-	}
-	return byStream(b, s.spec, s.addTo)
-}
-
-// byStream calls f for the elements of a block, which are stored with a spec, together
-// with the stream that their last component names.
-func byStream(b block.Block, stored *spec.Element, f func(stream int64, b block.Block) error) error {
-	last := len(stored.Components)
-	numbers := b.Columns[last]
-	shapes := &spec.Element{Structure: stored.Structure, Components: b.Shapes.Components[:last]}
-	columns := make([]int, last)
-	for i := range columns {
-		columns[i] = i
-	}
-	for from := int64(0); from < b.Rows; {
-		n := integer(numbers, from)
+// byStream calls f for elements that follow one another and go to one stream, from
+// (included) to to (excluded).
+func byStream(numbers []int64, f func(stream, from, to int64) error) error {
+	for from := 0; from < len(numbers); {
 		to := from + 1
-		for to < b.Rows && integer(numbers, to) == n {
+		for to < len(numbers) && numbers[to] == numbers[from] {
 			to++
 		}
-		if err := f(n, b.Slice(from, to).Select(shapes, columns...)); err != nil {
+		if err := f(numbers[from], int64(from), int64(to)); err != nil {
 			return err
 		}
 		from = to
@@ -103,76 +82,42 @@ func byStream(b block.Block, stored *spec.Element, f func(stream int64, b block.
 	return nil
 }
 
-func (s *streams) addTo(n int64, b block.Block) error {
-	w, err := s.writer(n)
-	if err != nil {
-		return err
+// held returns the bytes of the block that is not full.
+func (s *stream) held() int64 {
+	if s == nil {
+		return 0
 	}
-	if err := w.Add(b); err != nil {
-		return err
+	return s.current.bytes
+}
+
+// stream returns a stream by its number.
+func (w *Writer) stream(n int64) (*stream, error) {
+	if err := checkStream(n); err != nil {
+		return nil, err
 	}
-	w.Mark(nil)
+	for int64(len(w.streams)) <= n {
+		w.streams = append(w.streams, nil)
+	}
+	if w.streams[n] == nil {
+		w.streams[n] = w.newStream(fmt.Sprintf("%04d", n), w.layout, w.free)
+	}
+	return w.streams[n], nil
+}
+
+func checkStream(n int64) error {
+	if n < 0 || n >= mostStreams {
+		return errs.New(errs.InvalidArgument, "snapshot", "shard_func returned %d; it must be from 0 to %d", n, mostStreams-1)
+	}
 	return nil
 }
 
-// integer returns a value of a column of integers; what int64 cannot hold is negative.
-func integer(c block.Column, row int64) int64 {
-	n := int64(0)
-	b := c.Data[row*c.RowBytes : (row+1)*c.RowBytes]
-	for i := len(b) - 1; i >= 0; i-- {
-		n = n<<8 | int64(b[i])
-	}
-	return n
-}
-
-// commit makes the elements of all streams the snapshot.
-func (s *streams) commit() error {
-	for _, w := range s.all[1:] {
-		if w == nil {
-			continue
-		}
-		if err := w.Close(); err != nil {
-			return err
+// note adds to the order that count elements of a stream come next, from a row on.
+func (w *Writer) note(stream int, row, count int64) {
+	o := w.order
+	for i := range count {
+		o.current.number(placeOf(stream, row+i))
+		if o.rows++; o.current.full() {
+			w.flush(o)
 		}
 	}
-	if err := s.all[0].commitWith(s.all[1:]); err != nil {
-		return err
-	}
-	s.committed = true
-	removeTF(s.fs, s.folder)
-	return nil
-}
-
-// drop ends the writers, and removes what was not committed.
-func (s *streams) drop() {
-	for _, w := range s.all {
-		if w != nil {
-			w.Drop()
-		}
-	}
-	if s.committed || s.named() {
-		return
-	}
-	for _, w := range s.all {
-		if w == nil {
-			continue
-		}
-		for _, c := range w.done.journal.chunks {
-			_ = s.fs.Remove(path.Join(s.folder, chunkFolder, c.File))
-		}
-	}
-	if s.made {
-		_ = s.fs.Remove(path.Join(s.folder, chunkFolder))
-		_ = s.fs.Remove(s.folder)
-	}
-}
-
-// named tells whether the manifest is, or may be, of these writers: where it got its
-// name and the folder could not be synced.
-func (s *streams) named() bool {
-	m, err := ReadManifest(s.fs, s.folder)
-	if err != nil {
-		return errs.KindOf(err) != errs.NotFound
-	}
-	return len(s.all) > 0 && s.all[0] != nil && m.Writer == s.all[0].id
 }

@@ -19,18 +19,18 @@ import (
 
 // SaveTF is Save in the format of tf.data.Dataset.save. docs/format/tensorflow.md
 // describes what is written. AUTO is SNAPPY, as in tf.data.
-func SaveTF(in dataset.Definition, folder string, compression Compression, shards bool) (dataset.Definition, error) {
+func SaveTF(in dataset.Definition, folder string, compression Compression, shard dataset.Program) (dataset.Definition, error) {
 	if _, err := tfCodec(nil, compression); err != nil {
 		return nil, err
 	}
-	s, err := newSaved(in, shards)
+	s, err := newSaved(in, shard)
 	if err != nil {
 		return nil, err
 	}
-	if _, _, err := tfSpecOf(s.stored); err != nil {
+	if _, _, err := tfSpecOf(in.Spec()); err != nil {
 		return nil, err
 	}
-	s.begin = func(fs vfs.FS, _ int) (store, error) { return newTFStreams(fs, folder, s.stored, compression, shards) }
+	s.begin = func(fs vfs.FS, _ int) (store, error) { return newTFStreams(fs, folder, in.Spec(), compression) }
 	return s, nil
 }
 
@@ -39,10 +39,8 @@ func SaveTF(in dataset.Definition, folder string, compression Compression, shard
 type tfStreams struct {
 	fs          vfs.FS
 	folder, run string
-	elements    *spec.Element
 	spec        []byte // of elements
 	types       []tfproto.DataType
-	shards      bool
 	compression Compression
 
 	all   map[int64]*tfStream
@@ -60,8 +58,8 @@ type tfStream struct {
 	heads  [][]byte      // of their records
 }
 
-func newTFStreams(fs vfs.FS, folder string, e *spec.Element, c Compression, shards bool) (*tfStreams, error) {
-	s := &tfStreams{fs: fs, folder: folder, run: newRun(), elements: e, shards: shards, compression: c, all: map[int64]*tfStream{}}
+func newTFStreams(fs vfs.FS, folder string, e *spec.Element, c Compression) (*tfStreams, error) {
+	s := &tfStreams{fs: fs, folder: folder, run: newRun(), compression: c, all: map[int64]*tfStream{}}
 	var err error
 	if s.spec, s.types, err = tfSpecOf(e); err != nil {
 		return nil, err
@@ -119,11 +117,11 @@ func (s *tfStreams) stream(n int64) (*tfStream, error) {
 	return s.all[n], nil
 }
 
-func (s *tfStreams) add(b block.Block) error {
-	if s.shards {
-		return byStream(b, s.elements, s.write)
+func (s *tfStreams) add(b block.Block, streams []int64) error {
+	if streams == nil {
+		return s.write(0, b)
 	}
-	return s.write(0, b)
+	return byStream(streams, func(n, from, to int64) error { return s.write(n, b.Slice(from, to)) })
 }
 
 // write writes elements: for each component of each a record.

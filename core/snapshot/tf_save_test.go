@@ -18,9 +18,9 @@ import (
 	"infeed/internal/testkit"
 )
 
-func saveTF(t testing.TB, fs vfs.FS, d dataset.Definition, folder string, c Compression, shards bool) {
+func saveTF(t testing.TB, fs vfs.FS, d dataset.Definition, folder string, c Compression, shard dataset.Program) {
 	t.Helper()
-	def, err := SaveTF(d, folder, c, shards)
+	def, err := SaveTF(d, folder, c, shard)
 	require.NoError(t, err)
 	require.Equal(t, []int64{d.Cardinality()}, read(t, fs, def)[0].Int64s())
 }
@@ -29,7 +29,7 @@ func TestWhatIsSavedForTensorFlowIsLoaded(t *testing.T) {
 	for _, c := range []Compression{None, Gzip, Snappy, Auto} {
 		for _, n := range []int64{0, 1, 300} {
 			fs := memfs.New()
-			saveTF(t, fs, made{n: n}, "/a folder/[x]", c, false)
+			saveTF(t, fs, made{n: n}, "/a folder/[x]", c, nil)
 			d, err := LoadTF(fs, "/a folder/[x]", Auto)
 			require.NoError(t, err)
 			require.Equal(t, n, d.Cardinality())
@@ -61,7 +61,7 @@ func TestWhatIsSavedIsWhatTensorFlowSaves(t *testing.T) {
 			continue // damaged, or compressed
 		}
 		to := t.TempDir()
-		saveTF(t, vfs.Local(), d, to, None, false)
+		saveTF(t, vfs.Local(), d, to, None, nil)
 		written, err := filepath.Glob(to + "/*/*.shard/*.snapshot")
 		require.NoError(t, err)
 		require.Len(t, written, 1)
@@ -115,7 +115,7 @@ func TestSnappyBlocksAreSmall(t *testing.T) {
 
 func TestShardsForTensorFlow(t *testing.T) {
 	fs := memfs.New()
-	saveTF(t, fs, numbered{10}, "/s", None, true)
+	saveTF(t, fs, datasettest.Range(10), "/s", None, thirds{})
 	m, err := readTFMeta(fs, "/s")
 	require.NoError(t, err)
 	names, err := fs.List("/s/" + m.run)
@@ -139,12 +139,12 @@ func TestSavingForTensorFlowReplaces(t *testing.T) {
 		require.NoError(t, err)
 		return names
 	}
-	saveTF(t, fs, made{n: 30}, "/s", None, false)
-	saveTF(t, fs, made{n: 3, seed: 1}, "/s", Gzip, false)
+	saveTF(t, fs, made{n: 30}, "/s", None, nil)
+	saveTF(t, fs, made{n: 3, seed: 1}, "/s", Gzip, nil)
 	require.Len(t, all(), 3)
-	saveTF(t, fs, numbered{5}, "/s", None, true) // of another kind
+	saveTF(t, fs, datasettest.Range(5), "/s", None, thirds{}) // of another kind
 	require.Len(t, all(), 3)
-	failing, err := SaveTF(made{n: 9, bad: map[int64]bool{5: true}}, "/s", None, false)
+	failing, err := SaveTF(made{n: 9, bad: map[int64]bool{5: true}}, "/s", None, nil)
 	require.NoError(t, err)
 	require.Contains(t, read(t, fs, failing)[0].Err, "element 5")
 	require.Len(t, all(), 3)
@@ -154,7 +154,7 @@ func TestSavingForTensorFlowReplaces(t *testing.T) {
 
 	save(t, fs, made{n: 4}, "/s", Options{})
 	require.Equal(t, []string{"chunks", "manifest.json"}, all())
-	saveTF(t, fs, made{n: 6}, "/s", None, false)
+	saveTF(t, fs, made{n: 6}, "/s", None, nil)
 	require.Len(t, all(), 3)
 	d, err = LoadTF(fs, "/s", Auto)
 	require.NoError(t, err)
@@ -169,9 +169,9 @@ func TestWhatFailsLeavesNothing(t *testing.T) {
 	for _, tf := range []bool{true, false} {
 		folder := filepath.Join(t.TempDir(), "new")
 		bad := made{n: 300, bad: map[int64]bool{250: true}}
-		d, err := Save(bad, folder, Options{ChunkBytes: 1000}, false)
+		d, err := Save(bad, folder, Options{ChunkBytes: 1000})
 		if tf {
-			d, err = SaveTF(bad, folder, None, false)
+			d, err = SaveTF(bad, folder, None, nil)
 		}
 		require.NoError(t, err)
 		require.Contains(t, read(t, vfs.Local(), d)[0].Err, "element 250")
@@ -189,14 +189,14 @@ func TestWhatTensorFlowDoesNotHave(t *testing.T) {
 			Components: []spec.Component{{DType: spec.DType{Kind: 'i', Size: 8}, Shape: []int64{-1}}, {DType: spec.DType{Kind: 'i', Size: 8}, Shape: []int64{-1, 1}}},
 		},
 	} {
-		_, err := SaveTF(like{e}, "/s", None, false)
+		_, err := SaveTF(like{e}, "/s", None, nil)
 		require.Equal(t, errs.Unimplemented, errs.KindOf(err), text)
 		require.ErrorContains(t, err, text)
 		require.ErrorContains(t, err, `save with format="infeed"`)
 	}
-	_, err := SaveTF(made{n: 1}, "/s", Zstd, false)
+	_, err := SaveTF(made{n: 1}, "/s", Zstd, nil)
 	require.Equal(t, errs.InvalidArgument, errs.KindOf(err))
-	_, err = SaveTF(made{n: dataset.Infinite}, "/s", None, false)
+	_, err = SaveTF(made{n: dataset.Infinite}, "/s", None, nil)
 	require.ErrorContains(t, err, "infinite")
 }
 

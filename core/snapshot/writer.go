@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
+	"slices"
 	"sync"
 	"time"
 
@@ -30,6 +31,8 @@ type Options struct {
 	Workers int
 	// Replace lets a snapshot take the place of one that is there.
 	Replace bool
+	// Shard, if set, gives the number of the stream to which an element goes.
+	Shard dataset.Program
 }
 
 const (
@@ -47,13 +50,15 @@ type Writer struct {
 	o      Options
 	layout *layout
 
-	current *building
-	choice  *choice // of the chunk that current belongs to
-	decided bool    // there is a block whose packing decides on it
-	raw     int64   // bytes since the last chunk ended
+	streams []*stream      // by number; nil where nothing came
+	order   *stream        // in which order elements came; nil where they are not divided
+	free    chan *building // blocks of streams that were written
+	raw     int64          // bytes since the last chunks ended
+	rows    int64          // elements since then
+	held    int64          // bytes of blocks that are not full
 	began   time.Time
-	dirty   bool // there are elements since the last chunk ended
 	token   *dataset.Token
+	closed  bool
 
 	belt *belt // nil: the caller packs and writes
 	done state
@@ -62,27 +67,26 @@ type Writer struct {
 	failed error
 }
 
-// task is a block to be written, or the end of a chunk.
+// task is a block of a stream to be written, or the end of the chunks of a group.
 type task struct {
+	to    *stream
 	block *building
+	ends  []*stream
 	token *dataset.Token
 }
 
-// state is what writing works with: chunk and number are of the goroutine that writes
-// blocks, the journal is of the one that finishes chunks.
+// state is what writing works with: number is of the goroutine that writes blocks, the
+// journal is of the one that finishes chunks.
 type state struct {
-	chunk   *chunkWriter
 	packs   codecs // of the caller, where there is no belt
 	number  int
-	stream  int
 	journal *journal
 	file    vfs.File // of the journal; nil: none is kept
 }
 
 // NewWriter returns a writer of elements with a spec in a folder, which it makes.
 func NewWriter(fs vfs.FS, folder string, e *spec.Element, o Options) (*Writer, error) {
-	w, err := newWriter(fs, folder, newLayout(e), o, nil, nil)
-	return w, err
+	return newWriter(fs, folder, newLayout(e), o, nil, nil)
 }
 
 // newWriter returns a writer that goes on from a journal; nil begins. seeds are those
@@ -100,8 +104,8 @@ func newWriter(fs vfs.FS, folder string, l *layout, o Options, from *journal, se
 	if o.ChunkTime <= 0 {
 		o.ChunkTime = chunkTime
 	}
-	w := &Writer{fs: fs, folder: folder, id: newID(), o: o, layout: l}
-	w.done.journal = &journal{head: journalHead{journalFormat, version, o.Compression.String(), l.spec, o.About, seeds}}
+	w := &Writer{fs: fs, folder: folder, id: newID(), o: o, layout: l, free: make(chan *building, waiting)}
+	w.done.journal = &journal{head: journalHead{journalFormat, version, o.Compression.String(), l.spec, o.About, seeds, o.Shard != nil}}
 	if from != nil {
 		w.done.journal.chunks = append(w.done.journal.chunks, from.chunks...)
 		w.older = from.writer
@@ -109,7 +113,9 @@ func newWriter(fs vfs.FS, folder string, l *layout, o Options, from *journal, se
 	if err := w.prepare(); err != nil {
 		return nil, err
 	}
-	w.current, w.choice = newBuilding(l), newChoice(l, o.Compression)
+	if o.Shard != nil {
+		w.order = w.newStream(orderName, newLayout(orderSpec), make(chan *building, 1))
+	}
 	living.Store(w.id, true)
 	if o.Workers > 0 {
 		w.start(o.Workers)
@@ -158,116 +164,153 @@ func (w *Writer) err() error {
 	return w.failed
 }
 
-// Add adds the elements of a block, which it copies.
-func (w *Writer) Add(b block.Block) error {
+// Add adds the elements of a block, which it copies. streams are the numbers of the
+// streams to which they go; of a writer without Shard, nil.
+func (w *Writer) Add(b block.Block, streams []int64) error {
 	if err := w.err(); err != nil {
 		return err
 	}
 	if !w.layout.fits(b) {
 		return errs.New(errs.InvalidArgument, "snapshot", "an element has %v; all were to have %v", b.Shapes, w.layout.spec)
 	}
-	if !w.dirty && b.Rows > 0 {
-		w.began, w.dirty = time.Now(), true
+	if w.rows == 0 {
+		w.began = time.Now()
 	}
-	size := rowBytes(b)
-	for from := int64(0); from < b.Rows; {
-		to := min(b.Rows, from+w.current.room(size))
-		was := w.current.bytes
-		w.current.add(w.layout, b, from, to)
-		w.raw += w.current.bytes - was
-		if from = to; w.current.full() {
-			w.flush()
+	w.rows += b.Rows
+	if w.o.Shard != nil {
+		return w.divide(b, streams)
+	}
+	s, err := w.stream(0)
+	if err == nil {
+		w.put(s, b, 0, b.Rows, rowBytes(b))
+	}
+	return err
+}
+
+// put adds rows of a block, of about size bytes each, to a stream.
+func (w *Writer) put(s *stream, b block.Block, from, to, size int64) {
+	s.rows += to - from
+	for from < to {
+		next := min(to, from+s.current.room(size))
+		was := s.current.bytes
+		s.current.add(w.layout, b, from, next)
+		w.raw += s.current.bytes - was
+		w.held += s.current.bytes - was
+		if from = next; s.current.full() {
+			w.flush(s)
 		}
 	}
-	return nil
 }
 
 // Mark says where the dataset above can be taken up behind what was added. Chunks end
 // at marks.
 func (w *Writer) Mark(token *dataset.Token) {
 	w.token = token
-	if w.raw >= w.o.ChunkBytes || w.dirty && time.Since(w.began) >= w.o.ChunkTime {
+	if w.raw >= w.o.ChunkBytes || w.rows >= mostGroupRows || w.rows > 0 && time.Since(w.began) >= w.o.ChunkTime {
 		w.Seal()
 	}
 }
 
-// flush hands the current block over.
-func (w *Writer) flush() {
-	b := w.current
+// flush hands the current block of a stream over.
+func (w *Writer) flush(s *stream) {
+	b := s.current
 	if b.rows == 0 {
 		return
 	}
-	b.choice, b.decides = w.choice, w.o.Compression == Auto && !w.decided
-	w.decided = true
-	if w.belt == nil {
+	if s != w.order {
+		w.held -= b.bytes
+	}
+	b.choice, b.decides = s.choice, w.o.Compression == Auto && !s.decided
+	s.decided = true
+	if t := (task{to: s, block: b}); w.belt == nil {
 		w.fail(w.packed(b, &w.done.packs))
-		w.fail(w.guarded(func() error { return w.write(b) }))
-		b.reset()
-		return
+		w.written(t)
+	} else {
+		w.belt.put(t)
 	}
-	w.belt.put(task{block: b})
 	select {
-	case w.current = <-w.belt.free:
+	case s.current = <-s.free:
 	default:
-		w.current = newBuilding(w.layout)
+		s.current = newBuilding(s.layout)
 	}
 }
 
-// Seal commits what was added up to the last mark, as a chunk.
+// Seal commits what was added up to the last mark, as a group of chunks: one of each
+// stream that has elements, and then the order.
 func (w *Writer) Seal() {
-	w.flush()
-	switch {
-	case !w.dirty:
-	case w.belt != nil:
-		w.belt.put(task{token: w.token})
-	default:
-		e := ended{w.done.chunk, w.token}
-		w.done.chunk = nil
-		w.end(e)
+	t := task{token: w.token}
+	for _, s := range w.all() {
+		if s == nil || s.rows == 0 {
+			continue
+		}
+		w.flush(s)
+		s.rows, s.choice, s.decided = 0, newChoice(s.layout, w.o.Compression), false
+		t.ends = append(t.ends, s)
 	}
-	w.raw, w.dirty = 0, false
-	w.choice, w.decided = newChoice(w.layout, w.o.Compression), false
+	switch {
+	case len(t.ends) == 0:
+	case w.belt != nil:
+		w.belt.put(t)
+	default:
+		w.end(t.ended())
+	}
+	w.raw, w.rows = 0, 0
 }
 
-// write writes a block that was packed to the current chunk.
-func (w *Writer) write(b *building) error {
-	d := &w.done
-	if d.chunk == nil {
-		d.chunk = &chunkWriter{
-			fs: w.fs, folder: path.Join(w.folder, chunkFolder), layout: w.layout,
-			name: fmt.Sprintf("%s-%04d-%06d.chunk", w.id, d.stream, d.number),
+// all returns the streams, the order behind the others; some may be nil.
+func (w *Writer) all() []*stream { return append(slices.Clip(w.streams), w.order) }
+
+// write writes a block that was packed to the current chunk of a stream.
+func (w *Writer) write(s *stream, b *building) error {
+	if s.chunk == nil {
+		s.chunk = &chunkWriter{
+			fs: w.fs, folder: path.Join(w.folder, chunkFolder), layout: s.layout,
+			name: fmt.Sprintf("%s-%s-%06d.chunk", w.id, s.name, w.done.number),
 		}
-		d.number++
-		if err := d.chunk.open(); err != nil {
+		w.done.number++
+		if err := s.chunk.open(); err != nil {
 			return err
 		}
 	}
-	return d.chunk.block(b)
+	return s.chunk.block(b)
 }
 
-// end commits a chunk, or drops it where the writer has failed.
+// end commits chunks, or drops them where the writer has failed.
 func (w *Writer) end(e ended) {
-	w.fail(w.guarded(func() error { return w.commitChunk(e) }))
-	if w.err() != nil && e.chunk != nil {
-		e.chunk.drop()
+	w.fail(w.guarded(func() error { return w.commitChunks(e) }))
+	if w.err() != nil {
+		for _, c := range e.chunks {
+			c.drop()
+		}
 	}
 }
 
-// commitChunk finishes a chunk and writes it in the journal.
-func (w *Writer) commitChunk(e ended) error {
-	info, err := e.chunk.finish()
-	if err != nil {
+// commitChunks finishes chunks and writes them in the journal. The last one has the token.
+func (w *Writer) commitChunks(e ended) error {
+	var lines []journalLine
+	var text []byte
+	for i, c := range e.chunks {
+		info, err := c.finish()
+		if err != nil {
+			return err
+		}
+		line := journalLine{ChunkInfo: info}
+		if i == len(e.chunks)-1 {
+			line.Token = e.token
+		}
+		sealed, err := seal(line)
+		if err != nil {
+			return err
+		}
+		lines, text = append(lines, line), append(text, sealed...)
+	}
+	if err := w.fs.SyncFolder(path.Join(w.folder, chunkFolder)); err != nil {
 		return err
 	}
 	d := &w.done
-	line := journalLine{info, e.token}
-	d.journal.chunks = append(d.journal.chunks, line)
+	d.journal.chunks = append(d.journal.chunks, lines...)
 	if d.file == nil {
 		return nil
-	}
-	text, err := seal(line)
-	if err != nil {
-		return err
 	}
 	if _, err := d.file.Write(text); err != nil {
 		return err
@@ -287,7 +330,7 @@ func (w *Writer) rest() error {
 // Close ends the writer. What was added up to the last mark is committed in the
 // journal, for another writer to go on.
 func (w *Writer) Close() error {
-	if w.current == nil {
+	if w.closed {
 		return nil
 	}
 	w.Seal()
@@ -296,11 +339,14 @@ func (w *Writer) Close() error {
 
 // quit frees what the writer holds.
 func (w *Writer) quit(err error) error {
-	w.current = nil
+	w.closed = true
 	living.Delete(w.id)
-	if w.done.chunk != nil {
-		w.done.chunk.drop()
+	for _, s := range w.all() {
+		if s != nil && s.chunk != nil {
+			s.chunk.drop()
+		}
 	}
+	w.streams, w.order = nil, nil
 	if w.done.file != nil {
 		if closed := w.done.file.Close(); err == nil {
 			err = closed
@@ -313,25 +359,17 @@ func (w *Writer) quit(err error) error {
 
 // Drop ends the writer without committing what is not committed yet.
 func (w *Writer) Drop() {
-	if w.current != nil {
+	if !w.closed {
 		_ = w.quit(w.rest())
 	}
 }
 
 // Commit makes all that was added the snapshot, and ends the writer. Where another
 // writer was first, it is an AlreadyExists error, and that one's snapshot counts.
-func (w *Writer) Commit() error { return w.commitWith(nil) }
-
-// commitWith is Commit with what other writers, which were closed, have written behind.
-func (w *Writer) commitWith(others []*Writer) error {
+func (w *Writer) Commit() error {
 	w.Seal()
 	if err := w.quit(w.rest()); err != nil {
 		return err
-	}
-	for _, o := range others {
-		if o != nil {
-			w.done.journal.chunks = append(w.done.journal.chunks, o.done.journal.chunks...)
-		}
 	}
 	var before *Manifest
 	if w.o.Replace {
@@ -345,43 +383,4 @@ func (w *Writer) commitWith(others []*Writer) error {
 	}
 	w.clean(m, before)
 	return nil
-}
-
-// publish gives the manifest its name.
-func (w *Writer) publish() (*Manifest, error) {
-	j := w.done.journal
-	m := &Manifest{manifestFormat, version, w.id, w.o.Compression.String(), 0, w.layout.spec, w.o.About, j.infos()}
-	var err error
-	if m.Elements, err = count(m.Chunks); err != nil {
-		return nil, err
-	}
-	text, err := seal(m)
-	if err != nil {
-		return nil, err
-	}
-	own, name := path.Join(w.folder, w.id+".tmp"), path.Join(w.folder, manifestName)
-	if err := writeFile(w.fs, own, text); err != nil {
-		return nil, err
-	}
-	if w.o.Replace {
-		err = w.fs.Rename(own, name)
-	} else {
-		err = w.fs.Link(own, name)
-		_ = w.fs.Remove(own) // one that stays is no harm
-	}
-	if err != nil {
-		return nil, err
-	}
-	return m, w.fs.SyncFolder(w.folder)
-}
-
-// clean removes what the commit made useless. What cannot be removed is no harm.
-func (w *Writer) clean(m, before *Manifest) {
-	_ = w.fs.Remove(path.Join(w.folder, journalPrefix+w.id))
-	if before == nil {
-		return
-	}
-	for _, c := range before.Chunks {
-		_ = w.fs.Remove(path.Join(w.folder, chunkFolder, c.File))
-	}
 }

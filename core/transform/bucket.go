@@ -35,7 +35,7 @@ func BucketBySequenceLength(in dataset.Definition, o BucketOptions) (dataset.Def
 	if len(o.BatchSizes) != len(o.Boundaries)+1 {
 		return nil, errs.New(errs.InvalidArgument, op, "%d bucket_batch_sizes for %d bucket_boundaries; one more is needed", len(o.BatchSizes), len(o.Boundaries))
 	}
-	if err := isInteger(op, "element_length_func", o.Length.Spec()); err != nil {
+	if err := dataset.IsInteger(op, "element_length_func", o.Length.Spec()); err != nil {
 		return nil, err
 	}
 	o.Boundaries, o.BatchSizes = slices.Clone(o.Boundaries), slices.Clone(o.BatchSizes)

@@ -5,7 +5,6 @@ import (
 
 	"infeed/core/block"
 	"infeed/core/dataset"
-	"infeed/core/errs"
 	"infeed/core/rng"
 	"infeed/core/spec"
 )
@@ -43,7 +42,7 @@ type grouping struct {
 // the end comes in the order of keys.
 func GroupByWindow(in dataset.Definition, o GroupOptions) (dataset.Definition, error) {
 	const op = "group_by_window"
-	if err := isInteger(op, "key_func", o.Key.Spec()); err != nil {
+	if err := dataset.IsInteger(op, "key_func", o.Key.Spec()); err != nil {
 		return nil, err
 	}
 	g := &grouping{op: op, in: in, spec: o.Reduce.Spec(), height: o.Height, key: o.Key,
@@ -53,7 +52,7 @@ func GroupByWindow(in dataset.Definition, o GroupOptions) (dataset.Definition, e
 			return o.Reduce.Build(s, keyBlock(key), elements)
 		}}
 	if o.SizeOf != nil {
-		if err := isInteger(op, "window_size_func", o.SizeOf.Spec()); err != nil {
+		if err := dataset.IsInteger(op, "window_size_func", o.SizeOf.Spec()); err != nil {
 			return nil, err
 		}
 		g.size = func(s *dataset.Scope, key int64) (int64, error) {
@@ -67,16 +66,6 @@ func GroupByWindow(in dataset.Definition, o GroupOptions) (dataset.Definition, e
 	return g, nil
 }
 
-// isInteger fails where results of a program are no single integers.
-func isInteger(op, name string, e *spec.Element) error {
-	if len(e.Components) == 1 && e.Structure.Kind == spec.Leaf && len(e.Components[0].Shape) == 0 {
-		if k := e.Components[0].DType.Kind; k == 'i' || k == 'u' {
-			return nil
-		}
-	}
-	return errs.New(errs.InvalidArgument, op, "%s must return an integer scalar; it returns %v", name, e)
-}
-
 // keySpec describes keys as elements.
 var keySpec = &spec.Element{Components: []spec.Component{{DType: spec.DType{Kind: 'i', Size: 8}}}}
 
@@ -86,40 +75,11 @@ func keyBlock(key int64) block.Block {
 		{Data: binary.LittleEndian.AppendUint64(nil, uint64(key)), RowBytes: 8}}}
 }
 
-// integers returns what a program gives for the rows of a block, of as many as did
-// not fail.
+// integers is dataset.Integers in memory that is used again.
 func integers(s *dataset.Scope, p dataset.Program, in block.Block, at dataset.Chance) ([]int64, error) {
 	buffer := borrow()
 	defer giveBack(buffer)
-	done, err := p.Run(s, in, at, buffer)
-	out := make([]int64, 0, done)
-	for _, b := range buffer.Blocks() {
-		c, dtype := b.Columns[0], b.Shapes.Components[0].DType
-		for i := range min(b.Rows, done-int64(len(out))) {
-			out = append(out, asInt64(c.Data[i*c.RowBytes:], dtype))
-		}
-	}
-	return out, err
-}
-
-// asInt64 reads a value.
-func asInt64(b []byte, d spec.DType) int64 {
-	signed := d.Kind == 'i'
-	switch {
-	case d.Size == 8:
-		return int64(binary.LittleEndian.Uint64(b))
-	case d.Size == 4 && signed:
-		return int64(int32(binary.LittleEndian.Uint32(b)))
-	case d.Size == 4:
-		return int64(binary.LittleEndian.Uint32(b))
-	case d.Size == 2 && signed:
-		return int64(int16(binary.LittleEndian.Uint16(b)))
-	case d.Size == 2:
-		return int64(binary.LittleEndian.Uint16(b))
-	case signed:
-		return int64(int8(b[0]))
-	}
-	return int64(b[0])
+	return dataset.Integers(s, p, in, at, buffer)
 }
 
 func (g *grouping) Spec() *spec.Element { return g.spec }

@@ -33,15 +33,18 @@ class Unhashable(Exception):
     """What cannot be told apart by its content."""
 
 
-def parts_of(node, identity="stat", given=None):
-    """The parts of the fingerprint of a definition.
+def parts_of(node, identity="stat", given=None, functions=None):
+    """The parts of the fingerprint of a definition, and of functions of its elements by name.
 
     identity: "stat" tells files apart by size and modification time, "content" by what
     they hold. given: stands for what cannot be hashed. Raises InvalidArgumentError where
     there is such and nothing is given.
     """
     parts = {} if given is None else {"fingerprint": _digest(given.encode())}
-    _Parts(parts, identity, given is not None).add_definition(node, "")
+    all_ = _Parts(parts, identity, given is not None)
+    all_.add_definition(node, "")
+    for name, function in (functions or {}).items():
+        all_.add_function(function, name)
     return parts
 
 
@@ -70,7 +73,7 @@ class _Parts:
     # -- definitions ------------------------------------------------------------------
 
     def add_definition(self, node, where):
-        nodes = [n for n in node.nodes() if n.op not in _SAME]
+        nodes = [n for n in node.nodes() if n.op not in _SAME or getattr(n, "reader", None)]
         for i, n in enumerate(nodes):
             self.add_node(n, f"{where}{i + 1}. {n.op}")
 
@@ -89,7 +92,14 @@ class _Parts:
                 if dtype.hasobject:
                     self.texts += [t for t in np.ravel(np.asarray(array, object))[:100_000] if isinstance(t, (bytes, str))]
             return
+        if node.op == "snapshot":
+            if node.shard:
+                self.add_function(node.shard, f"{name}: shard_func")
+            self.add_definition(node.reader._node, f"{name}, reader_func: ")
+            return
         self.add_arguments(name, node.args)
+        if node.op in ("load", "load_tf", "parts") and getattr(node, "like", None) is None:
+            self.add_loaded(name, node.arguments()["path"])
         if node.op == "list_files":
             self.add_listed(node, name)
         if hasattr(node, "obj") and not self.given:
@@ -105,8 +115,7 @@ class _Parts:
         if args.get("drawn") is True:
             args.pop("seed", None)
         if name.endswith((". load", ". load_tf")):
-            self.add_loaded(name, args.pop("path"))
-            args = {k: v for k, v in args.items() if v is not None}
+            args = {k: v for k, v in args.items() if v is not None and k != "path"}
         args = {k: v for k, v in args.items() if k not in _APART}
         if args:
             self.put(f"{name}: arguments", lambda: self.value(args))

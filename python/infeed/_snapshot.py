@@ -5,9 +5,7 @@ import json
 import logging
 import os
 
-import numpy as np
-
-from infeed import _arguments, _definition, _fingerprint, _native
+from infeed import _definition, _fingerprint, _native, _parts, _subdataset
 from infeed._errors import InvalidArgumentError, UnimplementedError
 from infeed._spec import Structure, TensorSpec
 
@@ -16,34 +14,66 @@ MANIFEST = "manifest.json"
 TF_METADATA = "snapshot.metadata"
 
 
-class SnapshotNode(_definition.Node):
-    """snapshot: the folder is named after what the elements depend on."""
+class Kept:
+    """Where the elements of a definition are kept: in a folder that is named after what they depend on."""
 
-    def __init__(self, node, path, compression, given, identity):
-        super().__init__("snapshot", {"path": path, "compression": compression}, (node,))
-        self.given, self.identity = given, identity
+    def __init__(self, node, path, given, identity, shard=None):
+        self.node, self.path, self.given, self.identity, self.shard = node, path, given, identity, shard
         self._parts = self._decided = None
 
     def parts(self):
         """What the elements depend on; looked at once for a dataset object, and again when a function turned out to be another kind."""
-        decided = [f.decision for n in self.nodes() for f in n.functions()]
+        functions = {} if self.shard is None else {"shard_func": self.shard}
+        decided = [f.decision for n in self.node.nodes() for f in (*n.functions(), *functions.values())]
         if self._parts is None or self._decided != decided:
             self._decided = decided
-            self._parts = _fingerprint.parts_of(self.inputs[0], self.identity, self.given)
-            structure = {"structure": self.structure.document(), "specs": [repr(s) for s in self.inputs[0].specs]}
+            self._parts = _fingerprint.parts_of(self.node, self.identity, self.given, functions)
+            structure = {"structure": self.node.structure.document(), "specs": [repr(s) for s in self.node.specs]}
             self._parts["element spec"] = _fingerprint.digest_of(structure)
+            _say_why(self.path, _fingerprint.digest_of(self._parts), self._parts)
         return self._parts
 
-    def arguments(self):
-        before, parts = self._parts, self.parts()
-        digest = _fingerprint.digest_of(parts)
-        if parts is not before:
-            _say_why(self.args["path"], digest, parts)
-        return {"path": os.path.join(self.args["path"], digest), "compression": self.args["compression"],
-                "about": {"structure": form_of(self.structure), "fingerprint": digest, "parts": parts}}
+    def folder(self):
+        return os.path.join(self.path, _fingerprint.digest_of(self.parts()))
+
+    def about(self):
+        """What the manifest says of them."""
+        parts = self.parts()
+        return {"structure": form_of(self.node.structure), "fingerprint": _fingerprint.digest_of(parts), "parts": parts}
 
     def __getstate__(self):
-        return {**super().__getstate__(), "_parts": None}
+        return {**self.__dict__, "_parts": None}
+
+
+class StoringNode(_definition.Node):
+    """An operation that writes elements, each to the part that a function names, if there is one."""
+
+    def __init__(self, op, args, node, shard, structure=None):
+        super().__init__(op, args, (node,), structure)
+        self.shard = shard
+
+    def functions(self):
+        return () if self.shard is None else (self.shard,)
+
+    def arguments(self):
+        return {**self.args, "shard_func": None if self.shard is None else self.shard.document()}
+
+
+class SnapshotNode(StoringNode):
+    """snapshot. reader: the dataset that reads a complete one; None: it is read as it was written."""
+
+    def __init__(self, kept, compression, reader=None):
+        super().__init__("snapshot", {"compression": compression}, kept.node, kept.shard)
+        self.kept, self.reader = kept, reader
+
+    def functions(self):
+        return (*super().functions(), *(_subdataset.functions_of(self.reader) if self.reader else ()))
+
+    def arguments(self):
+        if self.reader:
+            _same_elements(self.kept.node, self.reader._node)
+        return {**super().arguments(), "path": self.kept.folder(), "about": self.kept.about(),
+                "reader": self.reader._node.document() if self.reader else None}
 
 
 class LoadNode(_definition.Node):
@@ -80,21 +110,34 @@ class LoadTFNode(LoadNode):
         return structure_of(spec["structure"], _definition.specs_of(spec))
 
 
-def snapshot_node(node, path, compression, reader_func, shard_func, fingerprint, identity):
+def snapshot_node(cls, node, path, compression, reader_func, shard_func, fingerprint, identity):
     """The node of Dataset.snapshot."""
-    _plain_order("snapshot", reader_func, shard_func)
     if fingerprint is not None and not isinstance(fingerprint, str):
         raise InvalidArgumentError(f"snapshot: fingerprint is {fingerprint!r:.80}; a str is needed")
     if identity not in ("stat", "content"):
         raise InvalidArgumentError(f'snapshot: identity is {identity!r:.80}; it must be "stat" or "content"')
     _storable("snapshot", node)
-    return SnapshotNode(node, _path("snapshot", path), _compression("snapshot", compression), fingerprint, identity)
+    kept = Kept(node, _path("snapshot", path), fingerprint, identity, _shard("snapshot", node, shard_func))
+    return SnapshotNode(kept, _compression("snapshot", compression), _parts.read("snapshot", cls, reader_func, _parts.of_kept(cls, kept)))
+
+
+def _shard(op, node, shard_func):
+    """The function that names the parts of the elements of a node; None where there is none."""
+    if shard_func is None:
+        return None
+    return _subdataset.Integer(shard_func, f"{op}: shard_func", lambda: (node.structure, node.specs), node.first_element)
+
+
+def _same_elements(node, read):
+    """Raises InvalidArgumentError where what a reader_func returned has other elements than are stored."""
+    ours, theirs = ((n.structure.document(), n.specs) for n in (node, read))
+    if ours != theirs:
+        raise InvalidArgumentError(f"snapshot: reader_func returned a dataset of {read.structure.pack(read.specs)}; its elements must be as those stored, "
+                                   f"{node.structure.pack(node.specs)}: put map and batch behind snapshot")
 
 
 def save(dataset, path, compression, shard_func, format):
     """Dataset.save."""
-    if shard_func is not None and not callable(shard_func):
-        raise InvalidArgumentError(f"save: shard_func is {shard_func!r:.80}; a function of an element, or None, is needed")
     if format not in ("infeed", "tf"):
         raise InvalidArgumentError(f'save: format is {format!r:.80}; it must be "infeed" or "tf"')
     _storable("save", dataset._node)
@@ -102,13 +145,8 @@ def save(dataset, path, compression, shard_func, format):
         _with_names(dataset._node.structure)
     args = {"path": _path("save", path), "compression": _compression("save", compression),
             "about": {"structure": form_of(dataset._node.structure)}, "tf": format == "tf"}
-    source = dataset
-    if shard_func is not None:
-        args["shards"] = True
-        unpacked = dataset._node.structure.kind == "tuple"
-        source = dataset.map(lambda *element: (element if unpacked else element[0], shard_func(*element)))
-    saved = type(dataset)._of(_definition.Node("save", args, (source._node,), Structure("leaf")), dataset._options)
-    for _ in saved:
+    node = StoringNode("save", args, dataset._node, _shard("save", dataset._node, shard_func), Structure("leaf"))
+    for _ in type(dataset)._of(node, dataset._options):
         pass
 
 
@@ -135,12 +173,6 @@ def _check(element_spec, specs):
         and all(a is None or a == b for a, b in zip(w.shape, s.shape)) for w, s in zip(wanted, specs))
     if not fits:
         raise InvalidArgumentError(f"load: element_spec is {element_spec}; the elements stored have {specs}")
-
-
-def _plain_order(op, reader_func, shard_func):
-    for name, f in (("reader_func", reader_func), ("shard_func", shard_func)):
-        if f is not None:
-            raise UnimplementedError(f"{op}: {name} is not supported by this version; leave it out, and use shuffle or shard on the dataset")
 
 
 def _path(op, path):
@@ -258,53 +290,6 @@ def _say_why(path, digest, parts):
         logging.getLogger("infeed").warning("snapshot: none of the %d in %s is reused: %s", len(found), path, "; ".join(closest[:5]))
 
 
-def streams_of(path):
-    """The numbers of the parts of a saved dataset."""
-    names = [c["file"] for c in read_manifest(find(path))["chunks"]]
-    return np.array(sorted({int(n.split("-")[1]) for n in names}) or [0], "int64")
-
-
-class Streams:
-    """The dataset of the parts of a saved dataset, for a reader_func."""
-
-    def __init__(self, cls, node, numbers):
-        self._cls, self._node, self._numbers = cls, node, numbers
-
-    def __len__(self):
-        return len(self._numbers)
-
-    def _reordered(self, name, *args, **kwargs):
-        return Streams(self._cls, self._node, getattr(self._numbers, name)(*args, **kwargs))
-
-    def _part(self, number):
-        """The dataset of a part; number may be one that differs between elements."""
-        return self._cls._of(LoadNode("load", {**self._node.args, "stream": _arguments.integer("load", "part", number)}, self._node.element_spec))
-
-    def __iter__(self):
-        return (self._part(n) for n in self._numbers)
-
-    def cardinality(self):
-        return self._numbers.cardinality()
-
-    def interleave(self, map_func, *args, **kwargs):
-        return self._numbers.interleave(lambda n: map_func(self._part(n)), *args, **kwargs)
-
-    def flat_map(self, map_func, name=None):
-        return self._numbers.flat_map(lambda n: map_func(self._part(n)))
-
-
-def _reordering(name):
-    def method(self, *args, **kwargs):
-        return self._reordered(name, *args, **kwargs)
-
-    method.__name__ = name
-    return method
-
-
-for _name in ("shuffle", "shard", "take", "skip", "repeat", "prefetch", "with_options"):
-    setattr(Streams, _name, _reordering(_name))
-
-
 class Snapshots:
     """The methods of Dataset that store elements and read them."""
 
@@ -316,12 +301,16 @@ class Snapshots:
         and what they use, arrays by their content, files by name, size and time
         (identity="content": by what they hold). fingerprint: a text that stands for the
         functions and objects of Python, for those that cannot be told apart; change it
-        when they make other elements. A log line says why a snapshot that is there is not used. compression: None, "NONE", "AUTO",
-        "GZIP", "SNAPPY" or "ZSTD". A pass that is broken off keeps what it has stored, and
-        the next one goes on from there. The order is that of the first pass, in every
-        pass. reader_func and shard_func are not supported yet: give None. Raises
-        InvalidArgumentError where something cannot be hashed, and for an endless dataset;
-        DataLossError, with file and place, where a stored file is damaged.
+        when they make other elements. A log line says why a snapshot that is there is not
+        used. compression: None, "NONE", "AUTO", "GZIP", "SNAPPY" or "ZSTD". A pass that is
+        broken off keeps what it has stored, and the next one goes on from there. The order
+        is that of the first pass, in every pass. shard_func: a function of an element that
+        returns the number, from 0 to 999, of the part in which it is stored. reader_func: a
+        function of the dataset of the parts, each a dataset, which returns the dataset of
+        elements for passes that begin when the snapshot is complete, as for `load`; the
+        pass that stores gives the order of the input, and the cardinality is unknown.
+        Raises InvalidArgumentError where something cannot be hashed, and for an endless
+        dataset; DataLossError, with file and place, where a stored file is damaged.
 
         Example:
             >>> import infeed, tempfile
@@ -330,15 +319,15 @@ class Snapshots:
             >>> [[int(x) for x in ds] for _ in range(2)]  # made, and then read
             [[0, 1, 4, 9], [0, 1, 4, 9]]
         """
-        node = snapshot_node(self._node, path, compression, reader_func, shard_func, fingerprint, identity)
+        node = snapshot_node(type(self), self._node, path, compression, reader_func, shard_func, fingerprint, identity)
         return type(self)._of(node, self._options)
 
     def save(self, path, compression=None, shard_func=None, *, format="infeed"):
         """Stores the elements of a pass in a folder, for `Dataset.load`; what was saved there before is replaced.
 
         compression: as for `snapshot`. shard_func: a function of an element that returns
-        the number, from 0 to 999, of the part to which it goes; `load` gives one part
-        after the other. format: "infeed", or "tf" for what tf.data.Dataset.load reads (as
+        the number, from 0 to 999, of the part to which it goes; `load` gives the elements
+        in the order in which they were stored, but for a reader_func. format: "infeed", or "tf" for what tf.data.Dataset.load reads (as
         `Dataset.load` here does): compression is None, "NONE", "GZIP" or "SNAPPY" ("AUTO"
         is SNAPPY), which TensorFlow must be told when it loads, and parts are its shards;
         dtypes that TensorFlow lacks (times, float128) and ragged components raise UnimplementedError.
@@ -364,7 +353,7 @@ class Snapshots:
         after shard. reader_func: a function of the dataset of parts that shard_func
         made, each a dataset, which returns the dataset of elements; the parts can be
         reordered (shuffle, shard, take, skip, repeat) and put together (interleave,
-        flat_map). By default one part comes after the other. Raises
+        flat_map). By default elements come in the order in which they were stored. Raises
         NotFoundError where there is no snapshot, DataLossError where one is unfinished or
         damaged, and InvalidArgumentError for another element_spec.
 
@@ -381,10 +370,7 @@ class Snapshots:
             return cls._of(node)
         if node.op != "load":
             raise UnimplementedError("load: reader_func is for what infeed saved; what tf.data saved comes shard after shard")
-        read = reader_func(Streams(cls, node, cls.from_tensor_slices(streams_of(node.args["path"]))))
-        if not isinstance(read, Snapshots):
-            raise InvalidArgumentError(f"load: reader_func returned {read!r:.80}; a dataset of elements is needed, as datasets.interleave(lambda x: x) is")
-        return read
+        return _parts.read("load", cls, reader_func, _parts.of_stored(cls, node))
 
 
 def snapshot(path, compression="AUTO", reader_func=None, shard_func=None, name=None, *, fingerprint=None, identity="stat"):

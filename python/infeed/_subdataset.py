@@ -324,7 +324,7 @@ _KEYS = Structure("leaf"), [TensorSpec((), "int64")]
 def group_by_window(node, key_func, reduce_func, window_size, window_size_func):
     """The node of group_by_window."""
     op = "group_by_window"
-    key = _Integer(key_func, op, lambda: (node.structure, node.specs), node.first_element)
+    key = Integer(key_func, op, lambda: (node.structure, node.specs), node.first_element)
 
     def samples():
         return [np.int64(key.call(e)) for e in few(node)]
@@ -335,12 +335,12 @@ def group_by_window(node, key_func, reduce_func, window_size, window_size_func):
     reduce = DatasetFunction(reduce_func, op, lambda: _KEYS, samples, [node], pack)
     others = {"key_func": key}
     if window_size_func is not None:
-        others["window_size_func"] = _Integer(window_size_func, op, lambda: _KEYS, lambda: next(iter(samples()), None))
+        others["window_size_func"] = Integer(window_size_func, op, lambda: _KEYS, lambda: next(iter(samples()), None))
     args = {"window_size": window_size} if window_size_func is None else {}
     return DatasetsNode(op, "reduce_func", reduce, args, (node,), others)
 
 
-class _Integer(_function.Function):
+class Integer(_function.Function):
     """A function to integers. Where there is no element to try it on, nothing will call it."""
 
     def _results(self):
@@ -350,5 +350,5 @@ class _Integer(_function.Function):
 
 def bucket_by_sequence_length(node, element_length_func, args):
     """The node of bucket_by_sequence_length."""
-    length = _Integer(element_length_func, "bucket_by_sequence_length", lambda: (node.structure, node.specs), node.first_element)
+    length = Integer(element_length_func, "bucket_by_sequence_length", lambda: (node.structure, node.specs), node.first_element)
     return _nodes.FunctionNode("bucket_by_sequence_length", "element_length_func", length, args, (node,))

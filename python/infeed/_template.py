@@ -227,6 +227,11 @@ def spec_document(structure, specs):
     return {"structure": structure.document(), "components": components}
 
 
+def _stands_in(node):
+    """Whether a node stands for a dataset that is not there yet; `like` is one with such elements."""
+    return getattr(node, "like", None) is not None
+
+
 def whole(node):
     """Whether a definition needs nothing from outside it; each node is looked at once."""
     stack = [node]
@@ -236,14 +241,14 @@ def whole(node):
             stack += waiting
             continue
         stack.pop()
-        n._whole = (n.op != "input" and not isinstance(n, ValuesNode) and not _traces(n.args) and
+        n._whole = (not _stands_in(n) and not isinstance(n, ValuesNode) and not _traces(n.args) and
                     not any(getattr(f, "captures", False) for f in n.functions()) and all(i._whole for i in n.inputs))
     return node._whole
 
 
 def made_for_elements(node):
     """Whether a definition is one for each element of another."""
-    return any(n.op == "input" or isinstance(n, ValuesNode) or _traces(n.args) for n in node.nodes())
+    return any(_stands_in(n) or isinstance(n, ValuesNode) or _traces(n.args) for n in node.nodes())
 
 
 def first_element(node, first_of):
@@ -254,7 +259,7 @@ def first_element(node, first_of):
     for n in node.nodes():
         if any(getattr(f, "captures", False) for f in n.functions()):
             return None
-        inputs = inputs or n.op == "input"
+        inputs = inputs or _stands_in(n)
         traces += [n.trace] if isinstance(n, ValuesNode) else _traces(n.args)
     if not traces:
         return first_of(_filled(node, None) if inputs else node)
@@ -269,7 +274,7 @@ def _filled(node, values):
         arrays = [values[k] for k in node.args["values"]]
         op = {"slices_of_values": "from_tensor_slices", "tensors_of_values": "from_tensors"}[node.op]
         return _definition.Slices(op, node.structure, arrays, [s.dtype for s in node.elements])
-    if node.op == "input":
+    if _stands_in(node):
         return node.like
     out = _definition.Node(node.op, {}, structure=node.structure) if isinstance(node, InputNode) else copy.copy(node)
     out.args = _replaced(node.args, lambda v: v.of_value(values[v.number]))

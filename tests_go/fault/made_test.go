@@ -69,7 +69,7 @@ const (
 // keep returns a snapshot of the source that commits every few elements.
 func keep(t testing.TB, made *int64) dataset.Definition {
 	t.Helper()
-	k, err := snapshot.Keep(source{elements, made}, folder, snapshot.Options{ChunkBytes: 150}, nil, nil)
+	k, err := snapshot.Keep(source{elements, made}, folder, snapshot.Options{ChunkBytes: 150}, snapshot.KeepOptions{})
 	require.NoError(t, err)
 	return k
 }

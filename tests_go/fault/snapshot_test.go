@@ -157,7 +157,7 @@ func TestDamageIsFoundOrHasNoEffect(t *testing.T) {
 				continue
 			}
 			fs := memfs.New()
-			k, err := snapshot.Keep(source{elements, new(int64)}, folder, snapshot.Options{Compression: c, ChunkBytes: 300}, nil, nil)
+			k, err := snapshot.Keep(source{elements, new(int64)}, folder, snapshot.Options{Compression: c, ChunkBytes: 300}, snapshot.KeepOptions{})
 			require.NoError(t, err)
 			count := int64(elements) + 1
 			if !finished {
@@ -187,7 +187,7 @@ func damaged(t *testing.T, fs *memfs.FS, file string, text, whole []byte, count 
 	t.Helper()
 	fs.Set(file, text)
 	defer fs.Set(file, whole)
-	k, err := snapshot.Keep(source{elements, new(int64)}, folder, snapshot.Options{}, nil, nil)
+	k, err := snapshot.Keep(source{elements, new(int64)}, folder, snapshot.Options{}, snapshot.KeepOptions{})
 	require.NoError(t, err)
 	got, err := walk(t, readOnly{fs}, k, count)
 	require.Equal(t, wanted()[:len(got)], got, file)

@@ -37,7 +37,7 @@ const saved = "/saved"
 // saveTF saves in TensorFlow's format.
 func saveTF(t testing.TB, fs vfs.FS, d dataset.Definition) error {
 	t.Helper()
-	def, err := snapshot.SaveTF(d, saved, snapshot.None, false)
+	def, err := snapshot.SaveTF(d, saved, snapshot.None, nil)
 	require.NoError(t, err)
 	_, err = walk(t, fs, def, 1)
 	return err
@@ -139,7 +139,7 @@ func TestTheMachineDiesSavingForTensorFlow(t *testing.T) {
 func TestDamageOfTensorFlowsFilesIsFound(t *testing.T) {
 	for _, c := range []snapshot.Compression{snapshot.None, snapshot.Gzip, snapshot.Snappy} {
 		fs := memfs.New()
-		def, err := snapshot.SaveTF(source{elements, new(int64)}, saved, c, false)
+		def, err := snapshot.SaveTF(source{elements, new(int64)}, saved, c, nil)
 		require.NoError(t, err)
 		_, err = walk(t, fs, def, 1)
 		require.NoError(t, err)

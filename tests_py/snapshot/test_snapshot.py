@@ -172,31 +172,6 @@ def test_states_hold(tmp_path):
     infeed.testing.assert_resumable(lambda workers, path=str(tmp_path / "saved"): infeed.Dataset.load(path).shuffle(seed=1).batch(2), every=4)
 
 
-def test_parts_are_those_of_shard_func(tmp_path):
-    ds = infeed.Dataset.from_tensor_slices({"x": np.arange(10), "t": [b"%d" % i for i in range(10)]})
-    for shard_func in (lambda e: e["x"] % 3, lambda e: int(e["x"]) % 3):
-        ds.save(tmp_path, shard_func=shard_func)
-        loaded = infeed.Dataset.load(tmp_path)
-        assert loaded.element_spec == ds.element_spec
-        assert [(int(e["x"]), int(e["t"])) for e in loaded] == [(x, x) for x in (0, 3, 6, 9, 1, 4, 7, 2, 5, 8)]
-
-        def numbers(reader_func):
-            return [int(e["x"]) for e in infeed.Dataset.load(tmp_path, reader_func=reader_func)]
-
-        assert numbers(lambda parts: parts.interleave(lambda p: p, cycle_length=3)) == list(range(10))
-        assert numbers(lambda parts: parts.skip(1).flat_map(lambda p: p.skip(1))) == [4, 7, 5, 8]
-        assert sorted(numbers(lambda parts: parts.shuffle(3).interleave(lambda p: p, num_parallel_calls=2))) == list(range(10))
-    ds = infeed.Dataset.from_tensor_slices((np.arange(4), np.ones(4)))
-    ds.save(tmp_path / "pairs", shard_func=lambda x, y: 3 - x)
-    assert [int(x) for x, _ in infeed.Dataset.load(tmp_path / "pairs")] == [3, 2, 1, 0]
-    with pytest.raises(infeed.InvalidArgumentError, match="shard_func returned -1"):
-        ds.save(tmp_path / "pairs", shard_func=lambda x, y: x - 1)
-    with pytest.raises(infeed.InvalidArgumentError, match="must return an integer"):
-        ds.save(tmp_path / "pairs", shard_func=lambda x, y: y)
-    with pytest.raises(infeed.InvalidArgumentError, match="reader_func returned"):
-        infeed.Dataset.load(tmp_path / "pairs", reader_func=lambda parts: 5)
-
-
 KILLED = """
 import sys, infeed, time
 def slow(x):
