@@ -50,6 +50,9 @@ func (it *Iterator) beginStream(state *State) (err error) {
 		if s.in, err = s.open(); err != nil {
 			return err
 		}
+		if s.skip == 0 { // how a pass begins may depend on what is on disk by now
+			it.add(s.here())
+		}
 	}
 	if it.workers > 0 {
 		it.scope.Go(func() {
