@@ -136,3 +136,33 @@ func TestReduce(t *testing.T) {
 	_, err = Reduce(datasettest.Range(5), s, counting(), 1)
 	require.ErrorContains(t, err, "must be like initial_state")
 }
+
+// large is elements of a quarter of a mebibyte; it notes how many were asked for at once.
+type large struct {
+	datasettest.Range
+	most *int
+}
+
+func (large) Spec() *spec.Element { return element(leaf('u', 1, 1<<18)) }
+
+func (l large) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) (dataset.Iterator, error) {
+	return dataset.Walk(l, s, pass, from)
+}
+
+func (l large) Open(*dataset.Scope, rng.Key) (dataset.RandomAccess, error) { return l, nil }
+
+func (l large) Fetch(index []int64, dst dataset.Sink) error {
+	*l.most = max(*l.most, len(index))
+	_, err := dst.Block(l.Spec(), int64(len(index)))
+	return err
+}
+
+// Elements are taken a few at a time where they are large, so that memory is bounded.
+func TestReduceOfLargeElements(t *testing.T) {
+	d := large{500, new(int)}
+	count := byRow{element(leaf('i', 8)), func(row block.Block, _ int64, _ rng.Key) ([]value, error) {
+		return []value{number(at(row, 0, 0) + 1)}, nil
+	}}
+	require.Equal(t, []int64{500}, firsts(t, must(Reduce(d, state(element(leaf('i', 8)), number(0)), count, 1))))
+	require.LessOrEqual(t, *d.most, 8)
+}
