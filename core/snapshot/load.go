@@ -112,7 +112,7 @@ func Find(fs vfs.FS, folder string) (string, error) {
 	case begun:
 		return "", lost(folder, 0, "the snapshot in it was not finished; write it again")
 	}
-	return "", errs.New(errs.NotFound, "load", "%q holds no snapshot: it has no %s", folder, manifestName)
+	return "", errs.New(errs.NotFound, "load", "%q holds no snapshot: it has no %s, and no %s of tf.data's", folder, manifestName, tfMetadata)
 }
 
 // exists tells whether there is something at a path.

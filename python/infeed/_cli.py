@@ -1,195 +1,53 @@
-"""The command `infeed`.
+"""The command `infeed`: what can be asked of it.
 
-`infeed doctor` tells what was built in and what the machine offers, for a
-report of a problem. It must work where nothing else does: it loads no other
-part of the package until it knows that the library is there. `infeed inspect` says
-what is in a file of infeed's or in a folder of snapshots, `infeed verify` whether all
-of it can be read, and `infeed prune` removes snapshots that are no longer of use.
+`infeed doctor` must work where nothing else does, so that the other commands are loaded
+only when they are asked for.
 """
 
 import argparse
-import importlib.metadata
-import importlib.util
 import json
-import os
-import platform
-import sys
-from pathlib import Path
 
 import infeed
-from infeed import _elf
-
-LIBRARY = Path(__file__).with_name("libinfeed.so")
-OPTIONAL = ("keras", "jax", "tensorflow", "torch")
-
-# What the kernels and checksums can make use of, of the many flags that a processor has.
-_FEATURES = ("sse4_2", "pclmulqdq", "avx", "avx2", "fma", "bmi2", "f16c", "avx512f", "avx512bw", "avx512vl", "gfni")
+from infeed import _doctor
 
 
 def main(arguments=None):
     """Run the command line; return the exit status."""
+    options = _parser().parse_args(arguments)
+    if options.command == "doctor":
+        report = _doctor.examine()
+        print(json.dumps(report, indent=2) if options.json else _doctor.describe(report))
+        return 1 if report["problems"] else 0
+    from infeed import _commands
+
+    return _commands.run(options)
+
+
+def _parser():
     parser = argparse.ArgumentParser(prog="infeed", description="Tools for infeed's input pipelines.")
     parser.add_argument("--version", action="version", version=f"infeed {infeed.__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    doctor = commands.add_parser("doctor", help="tell what was built in and what this machine offers")
-    doctor.add_argument("--json", action="store_true", help="print one JSON object")
-    inspect = commands.add_parser("inspect", help="say what is in a state, checkpoint, backup or snapshot")
-    inspect.add_argument("path", help="a file, or a folder of snapshots")
-    inspect.add_argument("--json", action="store_true", help="print one JSON object")
-    verify = commands.add_parser("verify", help="read all of a snapshot, saved dataset or TFRecord file; exit 1 at damage")
-    verify.add_argument("path", help="a folder or file")
-    verify.add_argument("--json", action="store_true", help="print one JSON object")
-    prune = commands.add_parser("prune", help="list snapshots that are no longer of use, and remove them after a yes")
-    prune.add_argument("path", help="a folder of snapshots")
-    prune.add_argument("--yes", action="store_true", help="remove without asking")
-    prune.add_argument("--json", action="store_true", help="print one JSON object; remove only with --yes")
-    options = parser.parse_args(arguments)
-    if options.command == "doctor":
-        report = examine()
-        print(json.dumps(report, indent=2) if options.json else describe(report))
-        return 1 if report["problems"] else 0
-    from infeed import _stored
 
-    if options.command != "inspect" or _stored.holds_snapshots(options.path):
-        return _stored.command(options)
-    return show(options.path, options.json)
+    def add(name, help, paths=()):
+        command = commands.add_parser(name, help=help, description=help[0].upper() + help[1:] + ".")
+        for path, about in paths:
+            command.add_argument(path, help=about)
+        command.add_argument("--json", action="store_true", help="print one JSON object")
+        return command
 
-
-def show(path, as_json):
-    """Print what is in a file; return the exit status: 1 where it is damaged, not there, or not infeed's."""
-    from infeed import _describe
-
-    try:
-        found = _describe.examine(path)
-    except (infeed.Error, OSError) as err:
-        print(f"infeed: {err}", file=sys.stderr)
-        return 1
-    print(json.dumps(found, indent=2) if as_json else "\n".join(_describe.lines(found)))
-    return 0
-
-
-def examine():
-    """Return the findings of `infeed doctor` as a JSON-able dict; what is wrong is listed under "problems"."""
-    problems = []
-    report = {
-        "infeed": infeed.__version__,
-        "python": {"version": platform.python_version(), "executable": sys.executable},
-        "numpy": _version("numpy"),
-        "cloudpickle": _version("cloudpickle"),
-        "library": _library(problems),
-        "system": _system(),
-        "optional": _optional(),
-        "problems": problems,
-    }
-    return report
-
-
-def describe(report):
-    """Return the findings of `examine` as text for a person."""
-    library, system = report["library"], report["system"]
-    rows = [
-        ("infeed", report["infeed"]),
-        ("python", "{version} ({executable})".format(**report["python"])),
-        ("numpy", report["numpy"]),
-        ("cloudpickle", report["cloudpickle"]),
-        ("library", library["path"]),
-    ]
-    if library["abi"]:
-        rows += [
-            ("  interface", library["abi"]),
-            ("  Go", library["go"]),
-            ("  C kernels", ", ".join(library["kernels"]) or "none: the Go ones are used"),
-            ("  codecs", ", ".join(library["codecs"]) or "none in this version"),
-        ]
-    if library["glibc"]:
-        rows.append(("  needs glibc", f"{library['glibc']} or newer"))
-    rows += [
-        ("glibc", system["glibc"] or "none: this system uses another C library"),
-        ("platform", system["platform"]),
-        ("processor", system["processor"]),
-        ("  features", " ".join(system["features"]) or "unknown"),
-        ("  cores", f"{system['cores']} usable"),
-        ("memory", _memory_text(system)),
-    ]
-    rows += [(name, version or "not installed") for name, version in report["optional"].items()]
-    lines = [f"{name:14}{value}" for name, value in rows]
-    return "\n".join(lines + [f"\nPROBLEM: {text}" for text in report["problems"]])
-
-
-def _library(problems):
-    found = {"path": str(LIBRARY), "abi": None, "go": None, "kernels": [], "codecs": [], "glibc": None}
-    if not LIBRARY.is_file():
-        problems.append(
-            f"{LIBRARY} is missing: build it with `pip install -e .` in a source tree, or install infeed again"
-        )
-        return found
-    try:
-        found["glibc"] = ".".join(map(str, _elf.glibc_level(LIBRARY)))
-        from infeed import _native
-
-        about = _native.about()
-    except (OSError, ValueError, ImportError) as err:
-        problems.append(f"{LIBRARY} cannot be used: {err}")
-        return found
-    abi = _native.library().slow.infeed_abi_version()
-    found.update(abi=f"{abi >> 16}.{abi & 0xFFFF}", go=about["go"], kernels=about["kernels"], codecs=about["codecs"])
-    return found
-
-
-def _system():
-    with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
-        fields = dict(line.partition(":")[::2] for line in file if ":" in line)
-    cpu = {name.strip(): value.strip() for name, value in fields.items()}
-    flags = set(cpu.get("flags", "").split())
-    return {
-        "platform": platform.platform(),
-        "glibc": _system_glibc(),
-        "processor": cpu.get("model name", platform.machine()),
-        "features": [name for name in _FEATURES if name in flags],
-        "cores": len(os.sched_getaffinity(0)),
-        "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
-        "memory_limit_bytes": _memory_limit(),
-    }
-
-
-def _system_glibc():
-    try:
-        name, _, version = (os.confstr("CS_GNU_LIBC_VERSION") or "").partition(" ")
-    except (OSError, ValueError):  # another C library does not know the question
-        return None
-    return version if name == "glibc" else None
-
-
-def _memory_limit():
-    """Return the limit that a container sets, in bytes, or None."""
-    for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
-        try:
-            limit = int(Path(path).read_text())
-        except (OSError, ValueError):  # no such version of cgroups, or "max"
-            continue
-        return limit if limit < 1 << 60 else None
-    return None
-
-
-def _memory_text(system):
-    text = f"{system['memory_bytes'] / 2**30:.1f} GiB"
-    limit = system["memory_limit_bytes"]
-    return text if limit is None else f"{text}, of which this container may use {limit / 2**30:.1f} GiB"
-
-
-def _optional():
-    """Return the versions of the frameworks that are installed, without importing them (seconds each)."""
-    owners = importlib.metadata.packages_distributions()
-    found = {}
-    for name in OPTIONAL:
-        here = importlib.util.find_spec(name) is not None
-        # TensorFlow comes from packages of several names.
-        found[name] = _version(owners.get(name, [name])[0]) or "version unknown" if here else None
-    return found
-
-
-def _version(name):
-    try:
-        return importlib.metadata.version(name)
-    except importlib.metadata.PackageNotFoundError:
-        return None
+    add("doctor", "tell what was built in and what this machine offers")
+    add("inspect", "say what is in a TFRecord file, snapshot, saved dataset, state, checkpoint or backup",
+        [("path", "a file, or a folder")])
+    add("verify", "read all of a TFRecord file, snapshot, saved dataset, checkpoint or backup; exit status 1 at damage",
+        [("path", "a file, or a folder")])
+    convert = add("convert", "write the elements of TFRecord files, a snapshot or a saved dataset in another format")
+    convert.add_argument("sources", nargs="+", metavar="SRC", help="a folder, or one or more TFRecord files, compressed or not")
+    convert.add_argument("destination", metavar="DST", help="what is to be written: a TFRecord file, or a folder")
+    convert.add_argument("--to", choices=("infeed", "tf", "tfrecord"), help="a snapshot of infeed's, what tf.data.Dataset.load reads, or a TFRecord file; "
+                         "by default a TFRecord file where DST is named so (.tfrecord, .tfrecord.gz, ...), else a snapshot of infeed's")
+    convert.add_argument("--compression", metavar="NAME", help="NONE (the default), GZIP, ZSTD (not for tf), ZLIB (for tfrecord), SNAPPY or AUTO "
+                         "(not for tfrecord); of a TFRecord file by default what its name says")
+    convert.add_argument("--force", action="store_true", help="replace what is in DST")
+    prune = add("prune", "list what is of no use any more in a folder of snapshots or a saved dataset, and remove it after a yes", [("path", "a folder")])
+    prune.add_argument("--yes", action="store_true", help="remove without asking (with --json, nothing is removed without it)")
+    return parser

@@ -7,11 +7,20 @@ need nothing but the file: neither the dataset nor the model, nor Keras.
 import json
 import os
 
-from infeed import _archive, _checkpoint
+from infeed import _archive, _checkpoint, _records
 from infeed._errors import DataLossError, NotFoundError
 
 # Sources whose innermost token is (file, offset, ...), as core/source makes it.
 FILES = ("TFRecordDataset", "TextLineDataset", "FixedLengthRecordDataset", "CsvDataset")
+
+
+def may_be(path):
+    """Whether a file begins as those do that `examine` knows."""
+    with open(path, "rb") as file:
+        start = file.read(64)
+    if not start:
+        return os.path.splitext(path)[1] in (".json", ".npz")
+    return not _records.framed(start) and (start[:2] == b"PK" or start.lstrip()[:1] == b"{")
 
 
 def examine(path):
@@ -23,8 +32,6 @@ def examine(path):
     """
     if not os.path.exists(path):
         raise NotFoundError(f"inspect: {path} is not there")
-    if os.path.isdir(path):
-        raise DataLossError(f"inspect: {path} is a directory; give one of the files in it: {', '.join(sorted(os.listdir(path))[:5])}")
     with open(path, "rb") as file:
         start = file.read(4)
         text = start + file.read() if start[:2] != b"PK" else b""
@@ -39,7 +46,7 @@ def examine(path):
     if isinstance(document, dict) and (found := state(document)) is not None:
         return found
     what = "JSON of something else" if document is not None else "neither JSON nor a zip file"
-    error = DataLossError(f"inspect: {path} is no state, checkpoint or backup of infeed's: it is {what}")
+    error = DataLossError(f"inspect: {path} is no TFRecord file, and no state, checkpoint or backup of infeed's: it is {what}")
     error.path = path
     raise error
 

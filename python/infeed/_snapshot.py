@@ -136,8 +136,8 @@ def _same_elements(node, read):
                                    f"{node.structure.pack(node.specs)}: put map and batch behind snapshot")
 
 
-def save(dataset, path, compression, shard_func, format):
-    """Dataset.save."""
+def saving(dataset, path, compression, shard_func, format):
+    """The dataset whose only element, how many there are, is made by saving those of another."""
     if format not in ("infeed", "tf"):
         raise InvalidArgumentError(f'save: format is {format!r:.80}; it must be "infeed" or "tf"')
     _storable("save", dataset._node)
@@ -146,8 +146,7 @@ def save(dataset, path, compression, shard_func, format):
     args = {"path": _path("save", path), "compression": _compression("save", compression),
             "about": {"structure": form_of(dataset._node.structure)}, "tf": format == "tf"}
     node = StoringNode("save", args, dataset._node, _shard("save", dataset._node, shard_func), Structure("leaf"))
-    for _ in type(dataset)._of(node, dataset._options):
-        pass
+    return type(dataset)._of(node, dataset._options)
 
 
 def load_node(path, element_spec, compression):
@@ -341,7 +340,8 @@ class Snapshots:
             >>> infeed.Dataset.load(folder)[1]
             {'x': np.int32(2)}
         """
-        save(self, path, compression, shard_func, format)
+        for _ in saving(self, path, compression, shard_func, format):
+            pass
 
     @classmethod
     def load(cls, path, element_spec=None, compression=None, reader_func=None):

@@ -1,39 +1,87 @@
-"""What is in a folder of snapshots, in words, and what can go: for `infeed inspect`, `verify` and `prune`."""
+"""What is stored in files and folders, in words: for `infeed inspect`."""
 
 import json
 import os
-import sys
+import re
 import time
 
-from infeed import _fingerprint, _snapshot
+from infeed import _definition, _describe, _fingerprint, _proto, _records, _snapshot
 from infeed._errors import DataLossError, Error, NotFoundError
 
-LEASE = 60  # seconds for which a writer's lease holds
+LEASE = 60  # seconds for which what was just written may be being written
+OWN_FILES = re.compile(r"manifest\.json|journal-[0-9a-f]{16}(\.tmp)?|lease|lease-[0-9a-f]{16}\.tmp|[0-9a-f]{16}\.tmp")
+CHUNKS = re.compile(r"[0-9a-f]{16}-\d{4}-\d{6,}\.chunk(\.tmp)?")
+RUN, SHARD = re.compile(r"\d+"), re.compile(r"\d+\.shard")
 
 
-def holds_snapshots(path):
-    """Whether a path is a folder of a snapshot, whole or not, or of such."""
-    def is_one(folder):
-        return os.path.isfile(os.path.join(folder, _snapshot.MANIFEST)) or os.path.isdir(os.path.join(folder, "chunks"))
-
-    return os.path.isdir(path) and (is_one(path) or any(is_one(os.path.join(path, n)) for n in os.listdir(path)))
-
-
-def examine(path):
-    """What a folder is, as a dict with "what".
+def kind(path):
+    """What a path is, to judge by its names: "file", "snapshot", "unfinished snapshot", "folder of snapshots",
+    "dataset saved by tf.data", "unfinished dataset of tf.data" or "folder" (of other things).
 
     Raises:
-        NotFoundError: it is not there, or holds no snapshot.
-        DataLossError: the manifest of a snapshot is damaged.
+        NotFoundError: it is not there.
     """
-    if os.path.isfile(os.path.join(path, _snapshot.MANIFEST)):
-        return snapshot(path)
-    if os.path.isdir(os.path.join(path, "chunks")):
-        return unfinished(path)
+    if not os.path.exists(path):
+        raise NotFoundError(f"{path} is not there")
+    if not os.path.isdir(path):
+        return "file"
+    if (one := _one(path)) is not None:
+        return one
+    folders = (os.path.join(path, n) for n in os.listdir(path))
+    return "folder of snapshots" if any(_one(f) in ("snapshot", "unfinished snapshot") for f in folders if os.path.isdir(f)) else "folder"
+
+
+def _one(path):
+    names = set(os.listdir(path))
+    if _snapshot.MANIFEST in names:
+        return "snapshot"
+    if _snapshot.TF_METADATA in names:
+        return "dataset saved by tf.data"
+    own = {n for n in names if OWN_FILES.fullmatch(n)}
+    if "chunks" in names and os.path.isdir(os.path.join(path, "chunks")):
+        chunks = os.listdir(os.path.join(path, "chunks"))
+        if any(n.startswith("journal-") for n in own) or all(map(CHUNKS.fullmatch, chunks)) and (chunks or own == names - {"chunks"}):
+            return "unfinished snapshot"
+    return "unfinished dataset of tf.data" if any(map(is_run, (os.path.join(path, n) for n in names))) else None
+
+
+def is_run(path):
+    """Whether a path is a run of tf.data's: a folder of shards."""
+    return RUN.fullmatch(os.path.basename(path)) is not None and os.path.isdir(path) and any(map(SHARD.fullmatch, os.listdir(path)))
+
+
+def examine(path, shown=False):
+    """What is at a path, as a dict with "what"; of a TFRecord file that is damaged, "damage" says where.
+
+    Raises:
+        NotFoundError: it is not there, or is a folder of other things.
+        DataLossError: it is damaged, or a file of another kind; the text says what it looks like.
+    """
+    found = kind(path)
+    if found == "file":
+        if _describe.may_be(path) or _records.compression(path) is None:
+            return _describe.examine(path)
+        return _records.examine(path, shown)
+    if found == "folder":
+        names = ", ".join(sorted(os.listdir(path))[:5])
+        advice = f"give one of the files in it: {names}" if names else "it is empty"
+        raise NotFoundError(f"{path} is a directory without a snapshot or saved dataset; {advice}")
+    return {"snapshot": snapshot, "unfinished snapshot": unfinished, "folder of snapshots": several,
+            "dataset saved by tf.data": saved_by_tf, "unfinished dataset of tf.data": unfinished_tf}[found](path)
+
+
+def is_stored(found):
+    """Whether `lines` knows what `examine` found."""
+    return found["what"] in _LINES
+
+
+# -- snapshots ----------------------------------------------------------------------------
+
+
+def several(path):
+    """The snapshots in a folder, each with what sets it apart from the newest."""
     inside = [os.path.join(path, n) for n in sorted(os.listdir(path))]
-    found = [examine(p) for p in inside if os.path.isdir(os.path.join(p, "chunks"))]
-    if not found:
-        raise NotFoundError(f"inspect: {path} holds no snapshot")
+    found = [examine(p) for p in inside if os.path.isdir(p) and _one(p) in ("snapshot", "unfinished snapshot")]
     newest = max((s for s in found if s["what"] == "snapshot"), key=lambda s: s["written"], default=None)
     for s in found:
         if newest and s is not newest and s.get("parts") and newest.get("parts"):
@@ -58,15 +106,15 @@ def unfinished(path):
     best = {"chunks": 0, "elements": 0, "parts": None}
     for name in os.listdir(path):
         if name.startswith("journal-") and not name.endswith(".tmp"):
-            lines = _lines(os.path.join(path, name))
-            elements = sum(line.get("elements", 0) for line in lines[1:])
-            if lines and elements >= best["elements"]:
-                best = {"chunks": len(lines) - 1, "elements": elements, "parts": (lines[0].get("about") or {}).get("parts")}
-    return {"what": "unfinished snapshot", "path": path, "committed": best["elements"], "chunks": best["chunks"], "bytes": _size(path),
-            "being written": _leased(path), "parts": best["parts"]}
+            journal = _journal(os.path.join(path, name))
+            elements = sum(line.get("elements", 0) for line in journal[1:])
+            if journal and elements >= best["elements"]:
+                best = {"chunks": len(journal) - 1, "elements": elements, "parts": (journal[0].get("about") or {}).get("parts")}
+    return {"what": "unfinished snapshot", "path": path, "committed": best["elements"], "chunks": best["chunks"], "bytes": size(path),
+            "being written": leased(path), "parts": best["parts"]}
 
 
-def _lines(path):
+def _journal(path):
     """The whole lines of a journal; the engine, which checks them, is the judge of them."""
     out = []
     with open(path, encoding="utf-8", errors="replace") as file:
@@ -78,155 +126,157 @@ def _lines(path):
     return out
 
 
-def _leased(path):
+def leased(path):
+    """Whether somebody seems to write a snapshot."""
+    return _fresh(os.path.join(path, "lease"))
+
+
+def _fresh(path):
     try:
-        return abs(time.time() - os.path.getmtime(os.path.join(path, "lease"))) < LEASE
+        return abs(time.time() - os.path.getmtime(path)) < LEASE
     except OSError:
         return False
 
 
-def _size(path):
+def size(path):
+    """How many bytes the files below a folder have."""
     return sum(os.path.getsize(os.path.join(folder, f)) for folder, _, files in os.walk(path) for f in files)
+
+
+# -- what tf.data saved -------------------------------------------------------------------
+
+
+def saved_by_tf(path):
+    """What tf.data, or save(format="tf"), saved; "problem" says why it cannot be read."""
+    at = os.path.join(path, _snapshot.TF_METADATA)
+    metadata = tf_metadata(path)
+    run = os.path.join(path, metadata["run"])
+    shards = sorted(n for n in os.listdir(run) if SHARD.fullmatch(n)) if os.path.isdir(run) else []
+    files = [os.path.join(run, s, f) for s in shards for f in sorted(os.listdir(os.path.join(run, s)))]
+    found = {"what": "dataset saved by tf.data", "path": path, "elements": metadata["elements"], "spec": None,
+             "compression": _tf_compression(files), "shards": len(shards), "bytes": sum(map(os.path.getsize, files)),
+             "written": os.path.getmtime(at), "version": metadata["version"], "run": metadata["run"], "finished": metadata["finished"],
+             "other runs": [os.path.basename(r) for r in other_runs(path, metadata["run"])]}
+    try:
+        node = _snapshot.load_node(path, None, None)
+        found["spec"] = {"structure": node.structure.document(), "components": [
+            {"dtype": _definition.code(s.dtype), "shape": [-1 if d is None else d for d in s.shape]} for s in node.specs]}
+    except (Error, OSError) as e:
+        found["problem"] = str(e)
+    return found
+
+
+def tf_metadata(path):
+    """The metadata of what tf.data saved: "run", "version", "elements" and "finished"."""
+    at = os.path.join(path, _snapshot.TF_METADATA)
+    try:
+        with open(at, "rb") as file:
+            found = dict(_proto.fields(file.read()))
+        return {"run": os.path.basename(found[2].decode()), "version": int(found.get(4, 0)), "elements": int(found.get(6, 0)), "finished": bool(found.get(1000))}
+    except (ValueError, KeyError, AttributeError, TypeError):
+        error = DataLossError(f"{at}: this is no metadata of a dataset that tf.data saved")
+        error.path = at
+        raise error from None
+
+
+def other_runs(path, named):
+    """The paths of the runs in a folder but the one with a name."""
+    return [p for p in (os.path.join(path, n) for n in sorted(os.listdir(path)) if n != named) if is_run(p)]
+
+
+def _tf_compression(files):
+    for path in files:
+        with open(path, "rb") as file:
+            head = file.read(12)
+        if head:
+            return "NONE" if _records.framed(head) else "GZIP" if head[:2] == b"\x1f\x8b" else "SNAPPY"
+    return None
+
+
+def unfinished_tf(path):
+    """Runs of which no metadata tells."""
+    runs = other_runs(path, None)
+    return {"what": "unfinished dataset of tf.data", "path": path, "bytes": sum(map(size, runs)), "other runs": [os.path.basename(r) for r in runs]}
+
+
+# -- in words -----------------------------------------------------------------------------
 
 
 def lines(found):
     """What `examine` found as lines for a person."""
-    if found["what"] == "folder of snapshots":
-        out = [f"{found['path']}: {len(found['snapshots'])} snapshots"]
-        for s in found["snapshots"]:
-            out += ["", *lines(s)]
-        return out
-    out = [f"{found['path']}: {found['what']}"]
-    if found["what"] == "snapshot":
-        specs = ", ".join(f"{c['dtype']}{c['shape']}" for c in found["spec"]["components"])
-        out += [f"  {found['elements']} elements of {specs or 'no components'}",
-                f"  {found['bytes']} bytes in {found['chunks']} chunks, {found['compression']}",
-                f"  written {time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(found['written']))}"]
-    else:
-        out.append(f"  {found['committed']} elements in {found['chunks']} chunks are committed; the next pass goes on from there")
-        if found["being written"]:
-            out.append("  somebody writes it now")
-    out += [f"  made of {part}" for part in found.get("parts") or ()]
-    return out + [f"  differs from the newest: {d}" for d in found.get("differs from the newest", ())]
+    return _LINES[found["what"]](found)
 
 
-# -- verify ------------------------------------------------------------------------------
-
-
-def verify(path, progress=None):
-    """Reads all that is stored at a path, and says what was read; the first damage is a DataLossError.
-
-    progress: called now and then with (done, total); total is None where it is not known.
-    """
-    import infeed
-
-    if os.path.isdir(path):
-        folders = [_snapshot.find(path)] if os.path.isfile(os.path.join(_snapshot.find(path), _snapshot.MANIFEST)) else _snapshot.folders(path)
-        datasets = [infeed.Dataset.load(f) for f in folders or [path]]
-        total = sum(map(len, datasets))
-    elif os.path.exists(path):
-        datasets, total = [infeed.TFRecordDataset(path, compression_type="AUTO")], None
-    else:
-        raise NotFoundError(f"verify: {path} is not there")
-    done = 0
-    for ds in datasets:
-        for _ in ds:
-            done += 1
-            if progress and done % 1024 == 0:
-                progress(done, total)
-    return {"path": path, "whole": True, "snapshots" if os.path.isdir(path) else "files": len(datasets), "elements": done}
-
-
-def bar(done, total):
-    """A line of progress on a terminal."""
-    share = f"{100 * done // total:3d} %" if total else ""
-    print(f"\r{share} {done} elements ", end="", file=sys.stderr, flush=True)
-
-
-# -- prune -------------------------------------------------------------------------------
-
-
-def leftovers(path):
-    """What can go from a folder of snapshots, as dicts: unfinished snapshots, all but the newest, and files that no manifest names."""
-    found = examine(path)
-    snapshots = found["snapshots"] if found["what"] == "folder of snapshots" else [found]
-    whole = [s for s in snapshots if s["what"] == "snapshot"]
-    newest = max(whole, key=lambda s: s["written"], default=None)
-    out = []
-    for s in snapshots:
-        if _leased(s["path"]):
-            continue
-        if s["what"] != "snapshot":
-            out.append({"path": s["path"], "why": f"it is not finished: {s['committed']} elements are committed", "bytes": s["bytes"]})
-        elif s is not newest:
-            changes = "; ".join(s.get("differs from the newest", [])[:3]) or "another definition"
-            out.append({"path": s["path"], "why": f"a newer one is of something else: {changes}", "bytes": _size(s["path"])})
-        else:
-            out += _strays(s["path"])
+def _several_lines(found):
+    out = [f"{found['path']}: {many(len(found['snapshots']), 'snapshot')}"]
+    for s in found["snapshots"]:
+        out += ["", *lines(s)]
     return out
 
 
-def _strays(path):
-    manifest = _snapshot.read_manifest(path)
-    named = {os.path.join(path, "chunks", c["file"]) for c in manifest["chunks"]} | {os.path.join(path, _snapshot.MANIFEST)}
-    every = [os.path.join(folder, f) for folder, _, files in os.walk(path) for f in files]
-    return [{"path": f, "why": "a writer that did not commit left it", "bytes": os.path.getsize(f)} for f in sorted(set(every) - named)]
+def _snapshot_lines(found):
+    return [f"{found['path']}: snapshot", *_elements(found), f"  {found['bytes']} bytes in {many(found['chunks'], 'chunk')}, {found['compression']}",
+            _written(found), *_parts(found)]
 
 
-def remove(item):
-    """Removes what `leftovers` named. The manifest goes first: a snapshot is whole or not there."""
-    path = item["path"]
-    if not os.path.isdir(path):
-        os.remove(path)
-        return
-    manifest = os.path.join(path, _snapshot.MANIFEST)
-    if os.path.exists(manifest):
-        os.remove(manifest)
-    for folder, _, files in os.walk(path, topdown=False):
-        for f in files:
-            os.remove(os.path.join(folder, f))
-        os.rmdir(folder)
+def _unfinished_lines(found):
+    out = [f"{found['path']}: unfinished snapshot",
+           f"  {found['committed']} elements in {many(found['chunks'], 'chunk')} are committed; the next pass goes on from there"]
+    return out + ["  somebody writes it now"] * found["being written"] + _parts(found)
 
 
-def command(options):
-    """`infeed inspect`, `verify` and `prune` of the options that the command line gave; the exit status."""
-    try:
-        if options.command == "inspect":
-            found = examine(options.path)
-            print(json.dumps(found, indent=2) if options.json else "\n".join(lines(found)))
-            return 0
-        return (_verify if options.command == "verify" else _prune)(options)
-    except (Error, OSError) as err:
-        if options.json:
-            offset = err.offset if isinstance(err, DataLossError) else None
-            print(json.dumps({"path": options.path, "whole": False, "error": str(err), "file": getattr(err, "path", None), "offset": offset}, indent=2))
-        else:
-            print(f"infeed: {err}", file=sys.stderr)
-        return 1
+def _parts(found):
+    return [f"  made of {part}" for part in found.get("parts") or ()] + [f"  differs from the newest: {d}" for d in found.get("differs from the newest", ())]
 
 
-def _verify(options):
-    shown = not options.json and sys.stderr.isatty()
-    try:
-        found = verify(options.path, bar if shown else None)
-    finally:
-        if shown:
-            print(file=sys.stderr)
-    print(json.dumps(found, indent=2) if options.json else f"{options.path}: whole, {found['elements']} elements")
-    return 0
+def _tf_lines(found):
+    out = [f"{found['path']}: dataset saved by tf.data", *_elements(found),
+           f"  {found['bytes']} bytes in {many(found['shards'], 'shard')}, {found['compression'] or 'no files'}", _written(found)]
+    out += ["  it was not finished"] * (not found["finished"])
+    if found["other runs"]:
+        out.append(f"  besides, {many(len(found['other runs']), 'run')} of no use: infeed prune removes such")
+    return out + ([f"  it cannot be read: {found['problem']}"] if "problem" in found else [])
 
 
-def _prune(options):
-    found = leftovers(options.path)
-    if options.json:
-        print(json.dumps({"path": options.path, "removed" if options.yes else "can go": found}, indent=2))
-    else:
-        for item in found:
-            print(f"{item['path']} ({item['bytes']} bytes): {item['why']}")
-        print(f"{len(found)} can go" if found else "nothing can go")
-    if found and not options.yes and not options.json:
-        options.yes = input("remove them? [y/N] ").strip().lower() in ("y", "yes")
-    if options.yes:
-        for item in found:
-            remove(item)
-    return 0
+def _unfinished_tf_lines(found):
+    return [f"{found['path']}: unfinished dataset of tf.data: {many(len(found['other runs']), 'run')}, {found['bytes']} bytes, and no {_snapshot.TF_METADATA}; save it again"]
+
+
+def _elements(found):
+    return [f"  {found['elements']} elements" + (f" of {spec_text(found['spec'])}" if found["spec"] else "")]
+
+
+def spec_text(spec):
+    """A spec as in manifests, for a person: {'image': uint8[28, 28], 'label': int64[]}."""
+    components = iter(spec["components"] or ())
+
+    def text(form):
+        if form is None:
+            c = next(components)
+            dtype = "string" if c["dtype"] == "|O" else str(_definition.dtype_of(c["dtype"]))
+            return f"{dtype}[{', '.join('?' if d < 0 else str(d) for d in c['shape'])}]"
+        if "tuple" in form:
+            items = [text(f) for f in form["tuple"]]
+            return f"({', '.join(items)}{',' * (len(items) == 1)})"
+        if form.get("name") == ":ragged":
+            values, shapes = next(components), next(components)
+            return f"ragged {_definition.dtype_of(values['dtype'])}[{', '.join('?' * (1 + shapes['shape'][1]))}]"
+        pairs = [(k, text(f)) for k, f in form["dict"]]
+        if "name" in form:
+            return f"{form['name']}({', '.join(f'{k}={t}' for k, t in pairs)})"
+        return "{" + ", ".join(f"{k!r}: {t}" for k, t in pairs) + "}"
+
+    return text(spec["structure"])
+
+
+def many(n, name):
+    """A count with its noun."""
+    return f"{n} {name}" + "s" * (n != 1)
+
+
+def _written(found):
+    return f"  written {time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(found['written']))}"
+
+
+_LINES = {"TFRecord file": _records.lines, "folder of snapshots": _several_lines, "snapshot": _snapshot_lines, "unfinished snapshot": _unfinished_lines,
+          "dataset saved by tf.data": _tf_lines, "unfinished dataset of tf.data": _unfinished_tf_lines}

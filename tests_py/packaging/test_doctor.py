@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import infeed
-from infeed import _cli, _elf
+from infeed import _cli, _doctor, _elf
 
 from .conftest import check, run
 
@@ -43,7 +43,7 @@ def test_findings_are_true():
 
 
 def test_frameworks_are_found_but_not_imported():
-    probe = "import sys; from infeed import _cli; print(_cli.examine()['optional'], 'keras' in sys.modules)"
+    probe = "import sys; from infeed import _doctor; print(_doctor.examine()['optional'], 'keras' in sys.modules)"
     (line,) = check([sys.executable, "-c", probe], "/").splitlines()
     assert f"'keras': '{importlib.metadata.version('keras')}'" in line
     assert line.endswith("False")
@@ -111,4 +111,4 @@ def test_version(capsys):
 
 def test_memory_of_a_container_is_named():
     system = {"memory_bytes": 8 << 30, "memory_limit_bytes": 3 << 29}
-    assert _cli._memory_text(system) == "8.0 GiB, of which this container may use 1.5 GiB"
+    assert _doctor._memory_text(system) == "8.0 GiB, of which this container may use 1.5 GiB"

@@ -101,7 +101,7 @@ def test_a_backup_that_stopped(tmp_path):
 
 
 @pytest.mark.parametrize("content, text", [
-    (b"\x00\x01\x02", "neither JSON nor a zip file"), (b"", "neither JSON nor a zip file"), (b'{"a": 1}', "JSON of something else"),
+    (b"\x00\x01\x02", "neither JSON nor a zip file"), (b'{"a": 1}', "JSON of something else"),
     (b"[1]", "JSON of something else"), (b'{\n "infeed": "checkpoint",', "cut off or damaged"), (b"PK\x03\x04", "cut off or damaged")], ids=str)
 def test_what_is_not_infeeds(tmp_path, inspect, content, text):
     (tmp_path / "file").write_bytes(content)
@@ -113,4 +113,6 @@ def test_what_is_not_there(tmp_path, inspect):
     assert inspect(tmp_path / "none")[0] == 1 and "is not there" in inspect(tmp_path / "none")[2]
     np.savez(tmp_path / "arrays.npz", a=np.zeros(2))
     assert inspect(tmp_path / "arrays.npz")[0] == 1
-    assert "is a directory; give one of the files in it: arrays.npz" in inspect(tmp_path)[2]
+    assert "is a directory without a snapshot or saved dataset; give one of the files in it: arrays.npz" in inspect(tmp_path)[2]
+    (tmp_path / "checkpoint-1.json").write_bytes(b"")
+    assert "neither JSON nor a zip file" in inspect(tmp_path / "checkpoint-1.json")[2]
