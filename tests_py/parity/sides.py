@@ -9,6 +9,7 @@ spelling (dtype conversion, a message's text) there is a function here for both.
 import contextlib
 import importlib
 import os
+import tempfile
 
 import numpy as np
 
@@ -17,7 +18,7 @@ DTYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"
 
 
 class Side:
-    """What both sides share: the folder of test files."""
+    """What both sides share: the folder of test files, and room for files that a case writes."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -25,6 +26,10 @@ class Side:
     def path(self, *names):
         """The path of a test file."""
         return os.path.join(self.folder, *names)
+
+    def scratch(self):
+        """A folder of its own, which is empty."""
+        return tempfile.mkdtemp(dir=self.folder)
 
 
 class TensorFlow(Side):
