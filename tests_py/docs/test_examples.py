@@ -34,7 +34,7 @@ def test_readme_block_runs_as_a_script(number, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("page", ["tutorial", "porting-from-tf-data"])
+@pytest.mark.parametrize("page", ["tutorial", "porting-from-tf-data", "snapshots"])
 def test_page_runs_as_a_script(page, tmp_path):
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / f"{page}.md").read_text(), re.S)
     script = tmp_path / "page.py"

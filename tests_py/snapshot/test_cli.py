@@ -160,6 +160,16 @@ def test_nobody_elses_files_go(tmp_path, ask):
     assert status == 1 and "is a file" in out.err
 
 
+def test_prune_asks_on_the_terminal(tmp_path):
+    keep(tmp_path, 1)
+    keep(tmp_path, 2)
+    prune = [sys.executable, "-m", "infeed", "prune", str(tmp_path)]
+    for answer, left in [("", 2), ("n\n", 2), ("yes\n", 1)]:
+        done = subprocess.run(prune, input=answer, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0 and "1 can go\nremove them? [y/N] " in done.stdout and done.stderr == ""
+        assert len(os.listdir(tmp_path)) == left
+
+
 # -- TFRecord files -----------------------------------------------------------------------
 
 
