@@ -32,8 +32,8 @@ def leftovers(path):
         if s["what"] != "snapshot":
             out.append(_item(s["path"], f"it is not finished: {s['committed']} elements are committed"))
         elif s is not newest:
-            changes = "; ".join(s.get("differs from the newest", [])[:3]) or "another definition"
-            out.append(_item(s["path"], f"a newer one is of something else: {changes}"))
+            changes = "; ".join(s.get("changed since", [])[:3]) or "another definition"
+            out.append(_item(s["path"], f"a newer one is of another definition: {changes}"))
         else:
             out += _strays(s["path"])
     return out

@@ -79,13 +79,13 @@ def is_stored(found):
 
 
 def several(path):
-    """The snapshots in a folder, each with what sets it apart from the newest."""
+    """The snapshots in a folder, each with what is otherwise in the newest one."""
     inside = [os.path.join(path, n) for n in sorted(os.listdir(path))]
     found = [examine(p) for p in inside if os.path.isdir(p) and _one(p) in ("snapshot", "unfinished snapshot")]
     newest = max((s for s in found if s["what"] == "snapshot"), key=lambda s: s["written"], default=None)
     for s in found:
         if newest and s is not newest and s.get("parts") and newest.get("parts"):
-            s["differs from the newest"] = _fingerprint.difference(newest["parts"], s["parts"])
+            s["changed since"] = _fingerprint.difference(s["parts"], newest["parts"])
     return {"what": "folder of snapshots", "path": path, "snapshots": found}
 
 
@@ -221,12 +221,21 @@ def _snapshot_lines(found):
 
 def _unfinished_lines(found):
     out = [f"{found['path']}: unfinished snapshot",
-           f"  {found['committed']} elements in {many(found['chunks'], 'chunk')} are committed; the next pass goes on from there"]
+           f"  {many(found['committed'], 'element')} in {many(found['chunks'], 'chunk')} committed; the next pass goes on from there"]
     return out + ["  somebody writes it now"] * found["being written"] + _parts(found)
 
 
 def _parts(found):
-    return [f"  made of {part}" for part in found.get("parts") or ()] + [f"  differs from the newest: {d}" for d in found.get("differs from the newest", ())]
+    """What a snapshot is made of, operation by operation, and what is otherwise in the newest one."""
+    operations = {}
+    for part in found.get("parts") or ():
+        operation, _, detail = part.partition(": ")
+        operations.setdefault(operation, []).append(detail)
+    made = ", ".join(name + (f" ({', '.join(details)})" if details[0] else "") for name, details in operations.items())
+    out = [f"  made of {made}"] if made else []
+    if found.get("changed since"):
+        out.append(f"  the newest one is of another definition, in which {'; '.join(found['changed since'])}")
+    return out
 
 
 def _tf_lines(found):
@@ -243,7 +252,7 @@ def _unfinished_tf_lines(found):
 
 
 def _elements(found):
-    return [f"  {found['elements']} elements" + (f" of {spec_text(found['spec'])}" if found["spec"] else "")]
+    return [f"  {many(found['elements'], 'element')}" + (f" of {spec_text(found['spec'])}" if found["spec"] else "")]
 
 
 def spec_text(spec):

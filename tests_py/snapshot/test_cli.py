@@ -32,9 +32,9 @@ def test_inspect_says_what_is_stored_and_why_it_differs(tmp_path, ask):
     keep_a_part(tmp_path)
     status, out = ask("inspect", tmp_path)
     assert status == 0
-    assert "3 snapshots" in out.out and "10 elements of int64[]" in out.out and "made of 2. map: program" in out.out
-    assert "differs from the newest: 2. map: program changed" in out.out
-    assert "4 elements in 1 chunk are committed" in out.out
+    assert "3 snapshots" in out.out and "10 elements of int64[]" in out.out and "made of 1. range (arguments), 2. map (program), element spec" in out.out
+    assert "the newest one is of another definition, in which 2. map: program changed" in out.out
+    assert "4 elements in 1 chunk committed" in out.out
     status, out = ask("inspect", tmp_path, "--json")
     found = json.loads(out.out)["snapshots"]
     assert sorted(s["what"] for s in found) == ["snapshot", "snapshot", "unfinished snapshot"]
@@ -80,6 +80,7 @@ def test_prune_asks_and_removes_what_is_of_no_use(tmp_path, ask, monkeypatch):
     keep(tmp_path, 4)
     (newest,) = set(os.listdir(tmp_path)) - set(before)
     (tmp_path / newest / "0123456789abcdef.tmp").write_text("")
+    assert len(json.loads(ask("prune", tmp_path, "--json")[1].out)["can go"]) == 3  # what was just written may be in the making
     os.utime(tmp_path / newest / "0123456789abcdef.tmp", (1, 1))
     monkeypatch.setattr("builtins.input", lambda text: "n")
     status, out = ask("prune", tmp_path)
