@@ -53,6 +53,8 @@ type Shuffle struct {
 	Drawn bool `json:"drawn"`
 	// SameEachPass is reshuffle_each_iteration=False.
 	SameEachPass bool `json:"same_each_pass"`
+	// PageSize is of how many elements the pages are that are shuffled; nil: of none.
+	PageSize *int64 `json:"page_size"`
 }
 
 func (s *Shuffle) build(inputs []dataset.Definition, height int) (dataset.Definition, error) {
@@ -60,6 +62,11 @@ func (s *Shuffle) build(inputs []dataset.Definition, height int) (dataset.Defini
 	if s.BufferSize != nil {
 		if o.Window = *s.BufferSize; o.Window < 1 {
 			return nil, errs.New(errs.InvalidArgument, "shuffle", "buffer_size is %d; it must be at least 1, or None for all", o.Window)
+		}
+	}
+	if s.PageSize != nil {
+		if o.Page = *s.PageSize; o.Page < 1 {
+			return nil, errs.New(errs.InvalidArgument, "shuffle", "page_size is %d; it must be at least 1", o.Page)
 		}
 	}
 	return transform.Shuffle(inputs[0], o)
@@ -81,7 +88,11 @@ func (s *Shuffle) text() string {
 	if s.BufferSize != nil {
 		buffer = fmt.Sprint(*s.BufferSize)
 	}
-	return fmt.Sprintf("shuffle(buffer_size=%s, seed=%s, reshuffle_each_iteration=%s)", buffer, seed, python(!s.SameEachPass))
+	pages := ""
+	if s.PageSize != nil {
+		pages = fmt.Sprintf(", page_size=%d", *s.PageSize)
+	}
+	return fmt.Sprintf("shuffle(buffer_size=%s, seed=%s, reshuffle_each_iteration=%s%s)", buffer, seed, python(!s.SameEachPass), pages)
 }
 
 // Repeat is its input Count times over; -1: without end.

@@ -81,7 +81,11 @@ func steps() []step {
 			return must(ChooseFromDatasets(must(Repeat(list(0, 1, 1, 0, 0), r.Int64N(5))), r.IntN(2) == 0, d, d))
 		}},
 		{"shuffle", func(r *rd, d def) def {
-			return must(Shuffle(d, ShuffleOptions{Seed: r.Uint64(), Window: r.Int64N(5) + 1}))
+			o := ShuffleOptions{Seed: r.Uint64(), Window: r.Int64N(5) + 1}
+			if _, indexed := d.(dataset.Indexed); indexed && d.Cardinality() >= 0 {
+				o.Page = r.Int64N(4)
+			}
+			return must(Shuffle(d, o))
 		}},
 		{"take", func(r *rd, d def) def { return must(Take(d, r.Int64N(20))) }},
 		{"skip", func(r *rd, d def) def { return must(Skip(d, r.Int64N(5))) }},

@@ -18,6 +18,9 @@ type ShuffleOptions struct {
 	// which an infinite input does not have, nor one that is not indexed. A finite
 	// indexed input is always shuffled as a whole, unless Window is 1.
 	Window int64
+	// Page, where it is not 0, has a finite indexed input shuffled by pages of so many
+	// elements, and then within windows of as many pages as Window has, at least one.
+	Page int64
 }
 
 type shuffle struct {
@@ -30,12 +33,18 @@ func Shuffle(in dataset.Definition, o ShuffleOptions) (dataset.Definition, error
 	if o.Window < 0 {
 		return nil, errs.New(errs.InvalidArgument, "shuffle", "buffer_size is %d; it must be at least 1", o.Window)
 	}
+	if o.Page < 0 {
+		return nil, errs.New(errs.InvalidArgument, "shuffle", "page_size is %d; it must be at least 1", o.Page)
+	}
 	if o.Window == 0 && in.Cardinality() == dataset.Infinite {
 		return nil, errs.New(errs.InvalidArgument, "shuffle",
 			"an infinite dataset cannot be shuffled as a whole; put shuffle before repeat, or give a buffer_size")
 	}
 	if o.Window == 1 {
 		return in, nil
+	}
+	if o.Page != 0 {
+		return newPagedShuffle(in, o)
 	}
 	if indexed, ok := in.(dataset.Indexed); ok {
 		return &shuffle{in: indexed, o: o}, nil

@@ -12,7 +12,7 @@ from infeed._spec import Structure
 class Transformations(Batching, Mixing):
     """The methods of Dataset that make datasets of it."""
 
-    def shuffle(self, buffer_size=None, seed=None, reshuffle_each_iteration=True, name=None):
+    def shuffle(self, buffer_size=None, seed=None, reshuffle_each_iteration=True, name=None, *, page_size=None):
         """The elements in an order that is a function of seed and pass.
 
         buffer_size: 1 leaves the order as it is; any other, or None, shuffles the
@@ -20,13 +20,21 @@ class Transformations(Batching, Mixing):
         shuffled within windows of buffer_size elements. seed: an int; None draws
         one, which `state_dict` tells. reshuffle_each_iteration: False gives each
         pass, and each repetition, the same order; parts made by take and skip behind
-        it are disjoint over passes only so.
+        it are disjoint over passes only so. page_size: for data with random access
+        that is larger than memory: pages of so many elements that follow one another are
+        shuffled, and then the elements of buffer_size // page_size pages together. So a page
+        is read as a whole, and once; twice buffer_size elements are held. Raises
+        InvalidArgumentError for sizes below 1, and for page_size where there is no random
+        access or no buffer_size.
 
         Example:
             >>> import infeed
             >>> ds = infeed.Dataset.from_tensor_slices([1, 2, 3, 4]).shuffle(seed=7)
             >>> sorted(int(x) for x in ds)
             [1, 2, 3, 4]
+            >>> paged = infeed.Dataset.range(10_000).shuffle(buffer_size=2000, page_size=100)
+            >>> sorted(int(x) for x in paged) == list(range(10_000))
+            True
         """
         if buffer_size is not None and not (size := _arguments.integer("shuffle", "buffer_size", buffer_size)) > 0:
             if size != -2:
@@ -35,6 +43,8 @@ class Transformations(Batching, Mixing):
         args = {"buffer_size": None if buffer_size is None else int(buffer_size), "drawn": seed is None,
                 "same_each_pass": reshuffle_each_iteration is not None and not reshuffle_each_iteration}
         args["seed"] = int.from_bytes(os.urandom(7), "little") if seed is None else _arguments.integer("shuffle", "seed", seed, _arguments.U64) & _arguments.U64
+        if page_size is not None:
+            args["page_size"] = _arguments.at_least("shuffle", "page_size", page_size, 1)
         return self._apply("shuffle", args)
 
     def repeat(self, count=None, name=None):
