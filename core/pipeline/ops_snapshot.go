@@ -179,12 +179,18 @@ func (l *Load) build([]dataset.Definition, int) (dataset.Definition, error) {
 
 func (l *Load) text() string { return "load()" }
 
-// LoadTF is the elements that tf.data saved in a folder.
+// LoadTF is the elements that tf.data stored in a folder.
 type LoadTF struct {
 	noInputs
 	Path string `json:"path"`
 	// Compression is NONE, GZIP or SNAPPY, or AUTO, which looks.
 	Compression string `json:"compression"`
+	// Spec is what elements are like, where the folder does not say it.
+	Spec *spec.Element `json:"spec"`
+	// Stream is the only part that is read.
+	Stream *int64 `json:"stream"`
+	// Raw gives tensors as the messages that are stored.
+	Raw bool `json:"raw"`
 }
 
 func (l *LoadTF) build([]dataset.Definition, int) (dataset.Definition, error) {
@@ -192,7 +198,7 @@ func (l *LoadTF) build([]dataset.Definition, int) (dataset.Definition, error) {
 	if err != nil {
 		return nil, err
 	}
-	return snapshot.LoadTF(vfs.Local(), l.Path, c)
+	return snapshot.LoadTF(vfs.Local(), l.Path, snapshot.TFOptions{Compression: c, Spec: l.Spec, Part: l.Stream, Raw: l.Raw})
 }
 
 func (l *LoadTF) text() string { return "load()" }

@@ -23,7 +23,7 @@ func (s *tfStreams) commit() error {
 		}
 	}
 	before, err := readTFMeta(s.fs, s.folder)
-	if err != nil {
+	if err != nil || !before.saved() {
 		before = nil // there is none, or none that counts
 	}
 	if err := s.publish(); err != nil {
@@ -128,7 +128,7 @@ func removeRun(fs vfs.FS, run string) {
 // removeTF removes what tf.data, or SaveTF, saved in a folder.
 func removeTF(fs vfs.FS, folder string) {
 	m, err := readTFMeta(fs, folder)
-	if err != nil {
+	if err != nil || !m.saved() {
 		return
 	}
 	_ = fs.Remove(path.Join(folder, tfMetadata))

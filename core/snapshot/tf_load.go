@@ -1,8 +1,9 @@
 package snapshot
 
 import (
-	"errors"
-	"io"
+	"path"
+	"slices"
+	"strings"
 
 	"infeed/core/codec"
 	"infeed/core/dataset"
@@ -10,249 +11,204 @@ import (
 	"infeed/core/record"
 	"infeed/core/rng"
 	"infeed/core/spec"
-	"infeed/core/tfproto"
 	"infeed/core/vfs"
 )
 
-// tfSaved is the dataset that tf.data.Dataset.save stored, shard by shard. Every
-// component of an element is a record with a TensorProto.
-type tfSaved struct {
+// TFOptions say how folders of tf.data's are read.
+type TFOptions struct {
+	// Compression is what files have to be. Auto looks at them; tf.data does not say.
+	Compression Compression
+	// Spec is what elements are like. It may be nil where the folder says it.
+	Spec *spec.Element
+	// Part is the only part that is read, from 0 on; nil: all of them.
+	Part *int64
+	// Raw gives each tensor that is stored as the message that it is stored as.
+	Raw bool
+}
+
+// tfLoaded is the dataset of what tf.data stored.
+type tfLoaded struct {
 	fs       vfs.FS
+	about    *TFFolder
 	elements *spec.Element
+	leaves   []tfLeaf
+	extra    int  // tensors before those of an element: 1 where its number is stored
+	asked    bool // elements is what the user gave
 	count    int64
-	paths    []string
-	codec    codec.Kind
+	lanes    [][]string // files: one lane, or where elements come by number, one for each shard
+	byNumber bool
+
+	format record.Format
+	codec  codec.Kind
+	each   int // records an element
 }
 
-// LoadTF returns the elements of a folder that tf.data.Dataset.save wrote. How files are
-// compressed shows in them; AUTO looks, other kinds are what they have to be.
-func LoadTF(fs vfs.FS, folder string, compression Compression) (dataset.Definition, error) {
-	m, err := readTFMeta(fs, folder)
+// LoadTF returns the elements at a path to what tf.data stored, see [DescribeTF].
+//
+// They come shard by shard, but where tf.data numbered them in the order of their
+// numbers, which is the order in which they were stored.
+func LoadTF(fs vfs.FS, at string, o TFOptions) (dataset.Definition, error) {
+	f, err := describeTF(fs, at)
 	if err != nil {
 		return nil, err
 	}
-	e, err := readTFSpec(fs, folder)
-	if err != nil {
-		return nil, err
+	if o.Compression == Zstd {
+		return nil, errs.New(errs.InvalidArgument, "load", "compression is ZSTD, which tf.data does not write")
 	}
-	d := &tfSaved{fs: snappyFS{fs}, elements: e, count: m.elements, codec: codec.Auto}
-	switch compression {
-	case None:
-		d.fs, d.codec = fs, codec.None
-	case Gzip:
-		d.fs, d.codec = fs, codec.Gzip
-	case Snappy:
-		d.codec = codec.None
-	case Zstd:
-		return nil, errs.New(errs.InvalidArgument, "load", "tf.data does not write ZSTD")
-	}
-	d.paths, err = tfFiles(fs, folder, m)
-	return d, err
-}
-
-func (d *tfSaved) Spec() *spec.Element { return d.elements }
-
-func (d *tfSaved) Cardinality() int64 {
-	if d.count < 0 {
-		return dataset.Unknown
-	}
-	return d.count
-}
-
-// tfWalk is a walk over the records of all files.
-type tfWalk struct {
-	*tfSaved
-	reader *record.Reader
-	block  record.Block
-	row    int          // next record of the block
-	begin  record.Token // before the block
-	given  int64        // elements and errors
-	ended  int64        // 1: nothing comes any more
-
-	found []*tfproto.Tensor // of the elements of the run that is being made
-}
-
-// Iterate implements dataset.Definition. A token is a file, an offset in what it holds,
-// how many records to pass from there, the number of the next element, and whether the
-// walk has ended.
-func (d *tfSaved) Iterate(s *dataset.Scope, _ rng.Key, from *dataset.Token) (dataset.Iterator, error) {
-	at, err := from.Numbers("load", 5)
-	if err != nil {
-		return nil, err
-	}
-	w := &tfWalk{tfSaved: d, given: at[3], ended: at[4]}
-	w.begin = record.Token{File: int(at[0]), Offset: at[1]}
-	if w.reader, err = record.NewReader(d.fs, d.paths, record.TFRecord(), record.Options{Compression: d.codec}, w.begin); err != nil {
-		return nil, err
-	}
-	s.Defer(w.reader.Close)
-	for n := at[2]; n > 0 && w.ended == 0; n -= int64(w.block.Len()) {
-		if err := w.refill(); err != nil {
-			return nil, errs.Wrap(err, errs.StateMismatch, "load", "the elements before its state cannot be read again")
-		}
-		if n <= int64(w.block.Len()) {
-			w.row = int(n)
-			break
+	d := &tfLoaded{fs: tfFS{fs, o.Compression, f.Version}, about: f, count: f.Elements, asked: o.Spec != nil}
+	for _, step := range []func() error{
+		f.check, func() error { return d.setSpec(o) }, func() error { return d.setLanes(fs, o.Part) },
+	} {
+		if err := step(); err != nil {
+			return nil, err
 		}
 	}
-	return w, nil
+	d.setFormat(o.Compression)
+	return d, nil
 }
 
-func (w *tfWalk) Token() *dataset.Token {
-	return dataset.At(int64(w.begin.File), w.begin.Offset, int64(w.row), w.given, w.ended)
+// setSpec finds what elements are like, and what is stored of them.
+func (d *tfLoaded) setSpec(o TFOptions) error {
+	f := d.about
+	switch d.elements = o.Spec; {
+	case o.Raw:
+		return d.setRaw()
+	case d.elements == nil && f.Spec == nil && f.Kind == "snapshot":
+		return errs.New(errs.InvalidArgument, "load", "%q does not say what its elements are like: give element_spec. It stores %d tensors of each, %s; the first is the number of the element, and no component, "+
+			"where tf.data's snapshot was left to choose the shards", f.Path, len(f.Types), strings.Join(f.Types, ", "))
+	case d.elements == nil && f.Spec == nil:
+		return errs.New(errs.NotFound, "load", "%q does not say what its elements are like, since it has no %s: give element_spec. It stores %d tensors of each: %s", f.Path, tfSpec, len(f.Types), strings.Join(f.Types, ", "))
+	case d.elements == nil:
+		d.elements = f.Spec
+	}
+	if d.elements.Structure.Leaves() != len(d.elements.Components) {
+		return errs.New(errs.InvalidArgument, "load", "element_spec has %d components for a structure of %d", len(d.elements.Components), d.elements.Structure.Leaves())
+	}
+	d.leaves = tfLeaves(d.elements)
+	d.elements = &spec.Element{Structure: renamed(d.elements.Structure), Components: d.elements.Components}
+	if len(d.leaves) == 0 {
+		return errs.New(errs.Unimplemented, "load", "%q has elements without components, which cannot be told apart", f.Path)
+	}
+	if f.Spec != nil && d.asked && !agree(d.elements, f.Spec) {
+		return errs.New(errs.InvalidArgument, "load", "element_spec is %v; the elements stored in %q have %v", d.elements, f.Path, f.Spec)
+	}
+	stored := f.types
+	if f.Kind == "snapshot" && f.Version == 2 && len(stored) == len(d.leaves)+1 && stored[0] == tfInt64 {
+		d.extra, stored = 1, stored[1:]
+	}
+	same := len(stored) == len(d.leaves)
+	for i := 0; same && i < len(stored); i++ {
+		same = d.leaves[i].stored(stored[i], d.elements)
+	}
+	if same {
+		return nil
+	}
+	if d.asked {
+		return errs.New(errs.InvalidArgument, "load", "element_spec is %v; %q stores %d tensors of each element: %s", d.elements, f.Path, len(f.Types), strings.Join(f.Types, ", "))
+	}
+	return lost(path.Join(f.Path, tfMetadata), 0, "it is not of the elements that %s describes: tensors are %s instead of %v", tfSpec, strings.Join(f.Types, ", "), d.elements)
 }
 
-// records is how many records are read at a time.
-const records = 1024
-
-// refill reads the next records.
-func (w *tfWalk) refill() error {
-	w.row = 0
-	w.begin = w.reader.Token()
-	w.block.Starts, w.block.Ends = w.block.Starts[:0], w.block.Ends[:0]
-	err := w.reader.Next(&w.block, records)
-	if err == nil {
-		w.begin = w.block.Token
-	}
-	return err
+// agree tells whether elements can be as two descriptions say.
+func agree(a, b *spec.Element) bool {
+	return slices.EqualFunc(a.Components, b.Components, func(a, b spec.Component) bool {
+		return a.DType == b.DType && slices.EqualFunc(a.Shape, b.Shape, func(n, m int64) bool { return n == m || n < 0 || m < 0 })
+	})
 }
 
-func (w *tfWalk) Next(limit int64, dst dataset.Sink) (int64, error) {
-	if w.ended != 0 {
-		return 0, io.EOF
+// setRaw has what is stored of elements given as it is.
+func (d *tfLoaded) setRaw() error {
+	n := len(d.about.types)
+	if n == 0 {
+		return errs.New(errs.Unimplemented, "load", "%q does not say how many tensors its elements have", d.about.Path)
 	}
-	if w.count > w.given {
-		limit = min(limit, w.count-w.given)
-	}
-	n, err := w.run(limit)
-	if n > 0 && w.count >= 0 && w.given >= w.count {
-		n, err = 0, lost(w.block.Path, w.block.Token.Offset, "there are more than the %d elements that were saved", w.count)
-	}
-	if n > 0 {
-		return n, w.give(n, dst)
-	}
-	if errors.Is(err, io.EOF) {
-		w.ended = 1
-		if w.count >= 0 && w.given < w.count {
-			err = lost(w.end(), 0, "elements are missing: there are %d; %d were saved", w.given, w.count)
-			w.given++
-		}
-		return 0, err
-	}
-	w.ended = 1 // what follows cannot be told apart from what is missing
-	w.given++
-	return 0, err
-}
-
-// end returns the last file.
-func (w *tfWalk) end() string {
-	if len(w.paths) == 0 {
-		return tfMetadata
-	}
-	return w.paths[len(w.paths)-1]
-}
-
-// run reads elements of equal shapes, up to limit, and returns how many; none where
-// the next one fails. All but those of one element lie in one block of records.
-func (w *tfWalk) run(limit int64) (int64, error) {
-	each := len(w.elements.Components)
-	w.found = w.found[:0]
-	for n := int64(0); n < limit; n++ {
-		if n > 0 && w.row+each > w.block.Len() {
-			return n, nil
-		}
-		start := w.row
-		if err := w.element(); err != nil {
-			w.row = start
-			if n == 0 {
-				return 0, err
-			}
-			w.found = w.found[:int(n)*each]
-			return n, nil
-		}
-		if n > 0 && !sameShapes(w.found[:each], w.found[int(n)*each:]) {
-			w.row, w.found = start, w.found[:int(n)*each]
-			return n, nil
-		}
-	}
-	return limit, nil
-}
-
-// element reads the tensors of one element.
-func (w *tfWalk) element() error {
-	for i := range w.elements.Components {
-		for w.row >= w.block.Len() {
-			for _, t := range w.found { // their memory is used again
-				t.Data = append([]byte{}, t.Data...)
-			}
-			if err := w.refill(); err != nil {
-				if errors.Is(err, io.EOF) && i > 0 {
-					return lost(w.end(), 0, "the last element has %d components of %d", i, len(w.elements.Components))
-				}
-				return err
-			}
-		}
-		t, err := tfproto.ReadTensor(w.block.Record(w.row))
-		if err == nil {
-			err = w.fits(t, i)
-		}
-		if err != nil {
-			return lost(w.block.Path, w.block.Token.Offset, "component %d of element %d: %v", i, w.given+int64(len(w.found)/len(w.elements.Components)), err)
-		}
-		w.row++
-		w.found = append(w.found, t)
+	d.elements = &spec.Element{Structure: spec.Structure{Kind: spec.Tuple, Items: make([]spec.Structure, n)}}
+	for i := range n {
+		d.elements.Components = append(d.elements.Components, spec.Component{DType: spec.Text, Shape: []int64{}})
+		d.leaves = append(d.leaves, tfLeaf{form: rawName, first: i})
 	}
 	return nil
 }
 
-// fits fails for a tensor of another kind than the spec promises.
-func (w *tfWalk) fits(t *tfproto.Tensor, i int) error {
-	c := w.elements.Components[i]
-	d, _ := tfDType(t.Type)
-	same := d == c.DType && len(t.Shape) == len(c.Shape)
-	for k := 0; same && k < len(c.Shape); k++ {
-		same = c.Shape[k] < 0 || c.Shape[k] == t.Shape[k]
+// renamed gives sparse tensors the name that they have everywhere.
+func renamed(s spec.Structure) spec.Structure {
+	if s.Name == sparseName {
+		s.Name = "SparseTensor"
 	}
-	if !same {
-		return errs.New(errs.DataLoss, "load", "it is %v%v; %v was promised", d, t.Shape, c)
+	items := s.Items
+	s.Items = make([]spec.Structure, len(items))
+	for i, item := range items {
+		s.Items[i] = renamed(item)
 	}
-	return nil
+	return s
 }
 
-func sameShapes(a, b []*tfproto.Tensor) bool {
-	for i := range a {
-		for k, n := range a[i].Shape {
-			if n != b[i].Shape[k] {
-				return false
-			}
+// setFormat finds how elements lie in files.
+func (d *tfLoaded) setFormat(said Compression) {
+	looks := d.about.Compression
+	if said != Auto {
+		looks = said.String()
+	}
+	d.codec = map[string]codec.Kind{"GZIP": codec.Gzip, "ZLIB": codec.Zlib}[looks]
+	d.format, d.each = record.TFRecord(), d.extra+len(d.leaves)
+	if d.about.Version < 2 {
+		d.format, d.each = record.Sized(), 1
+		if d.about.Version == 1 && looks == Snappy.String() {
+			d.each = 2
 		}
+	} else if said == Auto {
+		d.codec = codec.Auto
 	}
-	return true
 }
 
-// give makes the elements that were found.
-func (w *tfWalk) give(n int64, dst dataset.Sink) error {
-	shapes := &spec.Element{Structure: w.elements.Structure, Components: append([]spec.Component{}, w.elements.Components...)}
-	each := len(shapes.Components)
-	for i := range shapes.Components {
-		shapes.Components[i].Shape = w.found[i].Shape
+// setLanes chooses what is read, and what of it side by side.
+func (d *tfLoaded) setLanes(fs vfs.FS, part *int64) error {
+	parts := d.about.Parts
+	if part != nil {
+		if *part < 0 || *part >= int64(len(parts)) {
+			return errs.New(errs.InvalidArgument, "load", "part %d of %q is asked for; there are %d", *part, d.about.Path, len(parts))
+		}
+		parts = parts[*part : *part+1]
+		d.count = parts[0].Elements
 	}
-	out, err := dst.Block(shapes, n)
-	if err != nil {
+	if err := d.about.find(fs, parts); err != nil {
 		return err
 	}
-	for i, c := range out.Columns {
-		for r := range n {
-			t := w.found[int(r)*each+i]
-			if c.Text == nil {
-				copy(c.Data[r*c.RowBytes:(r+1)*c.RowBytes], t.Data)
-				continue
-			}
-			for k := range len(t.Offsets) - 1 {
-				c.Text.Append(t.Data[t.Offsets[k]:t.Offsets[k+1]])
-			}
+	d.byNumber = d.extra > 0 && part == nil
+	d.lanes = [][]string{nil}
+	for i := range parts {
+		if err := parts[i].whole(); err != nil {
+			return err
 		}
+		if d.byNumber && i > 0 {
+			d.lanes = append(d.lanes, nil)
+		}
+		last := &d.lanes[len(d.lanes)-1]
+		*last = append(*last, parts[i].Files...)
 	}
-	w.given += n
 	return nil
+}
+
+func (d *tfLoaded) Spec() *spec.Element { return d.elements }
+
+func (d *tfLoaded) Cardinality() int64 { return d.count }
+
+// Iterate implements dataset.Definition. A token is the number of the next element,
+// whether the walk has ended, and for each lane where it is: a file, and an offset in
+// what it holds.
+func (d *tfLoaded) Iterate(s *dataset.Scope, _ rng.Key, from *dataset.Token) (dataset.Iterator, error) {
+	at, err := from.Numbers("load", 2+2*len(d.lanes))
+	if err != nil {
+		return nil, err
+	}
+	w := &tfWalk{tfLoaded: d, given: at[0], ended: at[1]}
+	w.decoder = tfDecoder{elements: d.elements, leaves: append([]tfLeaf{}, d.leaves...)}
+	for i, paths := range d.lanes {
+		l, err := d.open(s, paths, at[2+2*i], at[3+2*i])
+		if err != nil {
+			return nil, err
+		}
+		w.reading = append(w.reading, l)
+	}
+	return w, nil
 }

@@ -3,6 +3,7 @@ package snapshot
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,7 +31,7 @@ func TestWhatIsSavedForTensorFlowIsLoaded(t *testing.T) {
 		for _, n := range []int64{0, 1, 300} {
 			fs := memfs.New()
 			saveTF(t, fs, made{n: n}, "/a folder/[x]", c, nil)
-			d, err := LoadTF(fs, "/a folder/[x]", Auto)
+			d, err := LoadTF(fs, "/a folder/[x]", TFOptions{Compression: Auto})
 			require.NoError(t, err)
 			require.Equal(t, n, d.Cardinality())
 			require.True(t, d.Spec().Equal(madeSpec))
@@ -42,15 +43,15 @@ func TestWhatIsSavedForTensorFlowIsLoaded(t *testing.T) {
 // What TensorFlow saved and what is made of it are the same bytes, where no library
 // compresses them.
 func TestWhatIsSavedIsWhatTensorFlowSaves(t *testing.T) {
-	folders, err := filepath.Glob(testkit.Shared(t, "fixtures/tf/save/*/dataset_spec.pb"))
+	folders, err := filepath.Glob(testkit.TF(t, "save/*/dataset_spec.pb"))
 	require.NoError(t, err)
 	same := 0
 	for _, elements := range folders {
 		folder := filepath.Dir(elements)
 		files, err := filepath.Glob(strings.NewReplacer("[", `\[`).Replace(folder) + "/*/*.shard/*.snapshot")
 		require.NoError(t, err)
-		d, err := LoadTF(vfs.Local(), folder, None)
-		if err != nil || len(files) != 1 {
+		d, err := LoadTF(vfs.Local(), folder, TFOptions{Compression: None})
+		if err != nil || len(files) != 1 || slices.Contains([]string{"ragged", "ragged2", "sparse", "unknown_rank"}, filepath.Base(folder)) {
 			continue // damaged, or with components that are no plain tensors
 		}
 		s := dataset.NewScope(vfs.Local(), 0)
@@ -76,7 +77,7 @@ func TestWhatIsSavedIsWhatTensorFlowSaves(t *testing.T) {
 		require.NoError(t, err)
 		now, err := readTFMeta(vfs.Local(), to)
 		require.NoError(t, err)
-		was.run, now.run = "", ""
+		was.run, now.run, was.written, now.written = "", "", 0, 0
 		require.Equal(t, was, now)
 		same++
 	}
@@ -121,7 +122,7 @@ func TestShardsForTensorFlow(t *testing.T) {
 	names, err := fs.List("/s/" + m.run)
 	require.NoError(t, err)
 	require.Equal(t, []string{"00000000.shard", "00000002.shard", "00000004.shard"}, names)
-	d, err := LoadTF(fs, "/s", Auto)
+	d, err := LoadTF(fs, "/s", TFOptions{Compression: Auto})
 	require.NoError(t, err)
 	var got []int64
 	for _, e := range read(t, fs, d) {
@@ -148,7 +149,7 @@ func TestSavingForTensorFlowReplaces(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, read(t, fs, failing)[0].Err, "element 5")
 	require.Len(t, all(), 3)
-	d, err := LoadTF(fs, "/s", Auto)
+	d, err := LoadTF(fs, "/s", TFOptions{Compression: Auto})
 	require.NoError(t, err)
 	require.Len(t, read(t, fs, d), 5)
 
@@ -156,7 +157,7 @@ func TestSavingForTensorFlowReplaces(t *testing.T) {
 	require.Equal(t, []string{"chunks", "manifest.json"}, all())
 	saveTF(t, fs, made{n: 6}, "/s", None, nil)
 	require.Len(t, all(), 3)
-	d, err = LoadTF(fs, "/s", Auto)
+	d, err = LoadTF(fs, "/s", TFOptions{Compression: Auto})
 	require.NoError(t, err)
 	require.Len(t, read(t, fs, d), 6)
 	save(t, fs, d, "/s", Options{}) // of itself

@@ -8,47 +8,91 @@ import (
 
 	"github.com/klauspost/compress/s2"
 
+	"infeed/core/codec"
+	"infeed/core/kernel"
 	"infeed/core/vfs"
 )
 
-// snappyFS shows files of TensorFlow's Snappy blocks as what they hold; other files as
-// they are. A block is its stored size, 4 bytes big-endian, and Snappy data.
-type snappyFS struct{ vfs.FS }
+// tfFS shows files of TensorFlow's Snappy blocks as what they hold; other files as they
+// are. A block is its stored size, 4 bytes big-endian, and Snappy data. A file that looks
+// like something else than it was said to be is an error.
+type tfFS struct {
+	vfs.FS
+	said    Compression // Auto: nothing was said
+	version int64
+}
 
 // Open implements vfs.FS.
-func (s snappyFS) Open(path string) (vfs.File, error) {
+func (s tfFS) Open(path string) (vfs.File, error) {
 	f, err := s.FS.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	is, err := isSnappy(f)
-	if err == nil && is {
+	looks, err := looksTF(f, s.version)
+	switch {
+	case err != nil:
+	case looks != "" && s.said != Auto && looks != s.said.String():
+		err = lost(path, 0, "it looks like %s, and compression says %v; leave it out", looks, s.said)
+	case looks == Snappy.String() && s.version != 1: // in version 1 records are compressed
 		u := &unsnapped{File: f, path: path, held: -1}
 		if err = u.scan(); err == nil {
 			return u, nil
 		}
-	} else if err == nil {
+	default:
 		return f, nil
 	}
 	f.Close()
 	return nil, err
 }
 
-// isSnappy tells whether a file begins with a block of Snappy data. A record begins
-// with its size in 8 bytes, little-endian, so that zeros follow where Snappy has none.
-func isSnappy(f vfs.File) (bool, error) {
+// tfLooks tells how a file looks to be compressed: NONE, GZIP, ZLIB, SNAPPY, or nothing.
+func tfLooks(fs vfs.FS, path string, version int64) (string, error) {
+	f, err := fs.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	return looksTF(f, version)
+}
+
+func looksTF(f vfs.File, version int64) (string, error) {
 	info, err := f.Stat()
 	if err != nil {
-		return false, err
+		return "", err
 	}
-	head := make([]byte, min(info.Size, 16))
-	if n, err := f.ReadAt(head, 0); err != nil && err != io.EOF || n < 12 {
-		return false, err
+	head := make([]byte, min(info.Size, 4096))
+	n, err := f.ReadAt(head, 0)
+	if err != nil && err != io.EOF {
+		return "", err
 	}
-	size := int64(binary.BigEndian.Uint32(head))
+	head = head[:n]
+	if version < 2 && plainLegacy(head) {
+		if version == 1 && packedLegacy(head) {
+			return Snappy.String(), nil
+		}
+		return None.String(), nil
+	}
+	if version == 2 && n >= 12 && kernel.Masked(head[:8]) == le.Uint32(head[8:]) {
+		return None.String(), nil
+	}
+	if kind := codec.Detect(head); kind != codec.None {
+		return kind.String(), nil
+	}
+	if version != 1 && isSnappy(head, info.Size) {
+		return Snappy.String(), nil
+	}
+	return "", nil
+}
+
+// isSnappy tells whether a file begins with a block of Snappy data. A record begins
+// with its size in 8 bytes, little-endian, so that zeros follow where Snappy has none.
+func isSnappy(head []byte, size int64) bool {
+	if len(head) < 12 {
+		return false
+	}
+	stored := int64(binary.BigEndian.Uint32(head))
 	raw, n := binary.Uvarint(head[4:])
-	return head[0] != 0x1f && size > 0 && size <= info.Size-4 && n > 0 && raw > 0 && raw <= 1<<31 && raw >= 12 &&
-		!(head[4] == 0 && head[5] == 0 && head[6] == 0 && head[7] == 0), nil
+	return stored > 0 && stored <= size-4 && n > 0 && raw >= 8 && raw <= 1<<31
 }
 
 // unsnapped is a file of Snappy blocks as what they hold.
@@ -130,7 +174,7 @@ func (u *unsnapped) hold(i int) error {
 		return err
 	}
 	raw := u.offsets[i+1] - u.offsets[i]
-	if most := 64*size + 1024; raw > most { // Snappy does not compress so much
+	if uint64(raw) > mostSnapped(int(size)) { // Snappy does not compress so much
 		return lost(u.path, u.starts[i], "a block of Snappy data of %d bytes claims %d", size, raw)
 	}
 	data, err := s2.Decode(u.data[:cap(u.data)], u.store[:size])

@@ -7,10 +7,14 @@
 package testkit
 
 import (
+	"archive/zip"
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -63,4 +67,28 @@ func JSON(t testing.TB, path string, v any) {
 	if err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}
+}
+
+// NPZ returns what the arrays of a file that numpy.savez wrote hold, by their names.
+func NPZ(t testing.TB, path string) map[string][]byte {
+	t.Helper()
+	file, err := zip.OpenReader(path)
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	defer file.Close()
+	out := map[string][]byte{}
+	for _, entry := range file.File {
+		r, err := entry.Open()
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		data, err := io.ReadAll(r)
+		const head = 10 // mark, version, and in two bytes the size of what describes the array
+		if err != nil || len(data) < head || data[6] != 1 {
+			t.Fatalf("%s: %s is no array of version 1 (%v)", path, entry.Name, err)
+		}
+		out[strings.TrimSuffix(entry.Name, ".npy")] = data[head+int(binary.LittleEndian.Uint16(data[8:])):]
+	}
+	return out
 }

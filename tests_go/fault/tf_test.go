@@ -46,7 +46,7 @@ func saveTF(t testing.TB, fs vfs.FS, d dataset.Definition) error {
 // loadTF returns what is saved.
 func loadTF(t testing.TB, fs vfs.FS) ([]datasettest.Element, spec.Kind, error) {
 	t.Helper()
-	d, err := snapshot.LoadTF(fs, saved, snapshot.Auto)
+	d, err := snapshot.LoadTF(fs, saved, snapshot.TFOptions{Compression: snapshot.Auto})
 	if err != nil {
 		return nil, 0, err
 	}

@@ -1,0 +1,284 @@
+package snapshot
+
+import (
+	"path"
+	"sort"
+	"strconv"
+	"strings"
+
+	"infeed/core/dataset"
+	"infeed/core/errs"
+	"infeed/core/spec"
+	"infeed/core/tfproto"
+	"infeed/core/vfs"
+)
+
+// TFFolder is what a folder of tf.data's says of itself.
+type TFFolder struct {
+	Kind       string        `json:"kind"` // saved, snapshot, or distributed snapshot
+	Path       string        `json:"path"` // where its metadata are
+	Run        string        `json:"run"`
+	Version    int64         `json:"version"`
+	Written    int64         `json:"written"`    // microseconds since 1970; 0 where it does not say
+	Unfinished string        `json:"unfinished"` // why it cannot be read; empty when it can
+	Elements   int64         `json:"elements"`   // dataset.Unknown where it does not say
+	Types      []string      `json:"types"`      // of what is stored of an element, by TensorFlow's names
+	Spec       *spec.Element `json:"spec"`       // nil where it does not say
+	Parts      []TFPart      `json:"parts"`
+	// Compression is what the first file looks like: NONE, GZIP, ZLIB, SNAPPY; or nothing.
+	Compression string `json:"compression"`
+
+	types []tfproto.DataType
+}
+
+// TFPart is a shard, or a chunk of tf.data's service.
+type TFPart struct {
+	Name     string   `json:"name"`
+	Files    []string `json:"files"` // their paths
+	Bytes    int64    `json:"bytes"`
+	Elements int64    `json:"elements"` // dataset.Unknown where that is not known
+
+	folder string // of the files; empty where they are known
+}
+
+// DescribeTF says what is at a path: the folder of a dataset that tf.data saved, of a
+// snapshot, or of one of its runs, or a folder with one of them in it.
+func DescribeTF(fs vfs.FS, at string) (*TFFolder, error) {
+	f, err := describeTF(fs, at)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.find(fs, f.Parts); err != nil {
+		return nil, err
+	}
+	for i := range f.Parts {
+		for _, file := range f.Parts[i].Files {
+			info, err := fs.Stat(file)
+			if err != nil {
+				return nil, err
+			}
+			f.Parts[i].Bytes += info.Size
+		}
+	}
+	return f, nil
+}
+
+// describeTF is DescribeTF without the files of parts, which find finds.
+func describeTF(fs vfs.FS, at string) (*TFFolder, error) {
+	folder, run, err := findTF(fs, at)
+	if err != nil {
+		return nil, err
+	}
+	m, err := readTFMeta(fs, folder)
+	if err != nil {
+		return nil, err
+	}
+	f := &TFFolder{Kind: "saved", Path: folder, Run: m.run, Version: int64(m.version), Written: m.written, Elements: m.elements, types: m.types}
+	text, err := readFile(fs, path.Join(folder, tfSpec))
+	if err == nil {
+		f.Spec, err = parseTFSpec(text, path.Join(folder, tfSpec))
+	} else if errs.KindOf(err) == errs.NotFound {
+		err = nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if m.distributed {
+		err = f.readDistributed(fs, m)
+	} else {
+		err = f.readRun(fs, m, run)
+	}
+	if len(f.types) == 0 && f.Spec != nil { // it does not say itself what is stored
+		f.types = tfTypes(f.Spec)
+	}
+	for _, t := range f.types {
+		f.Types = append(f.Types, tfTypeName(t))
+	}
+	return f, err
+}
+
+// find finds the files of parts, and looks at the first that is not empty.
+func (f *TFFolder) find(fs vfs.FS, parts []TFPart) (err error) {
+	for i := range parts {
+		p := &parts[i]
+		if p.folder != "" {
+			if p.Files, err = byNumber(fs, p.folder, ".snapshot"); err != nil {
+				return err
+			}
+		}
+		for _, file := range p.Files {
+			if f.Compression != "" {
+				break
+			}
+			if f.Compression, err = tfLooks(fs, file, f.Version); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// tfTypeName returns TensorFlow's name of a type, or its number.
+func tfTypeName(t tfproto.DataType) string {
+	if t == tfproto.VariantType {
+		return "variant"
+	}
+	if name := t.Name(); name != "" {
+		return name
+	}
+	return strconv.Itoa(int(t))
+}
+
+// findTF returns the folder in which the metadata are that a path leads to, and the run
+// that the path names, if it does.
+func findTF(fs vfs.FS, at string) (folder, run string, err error) {
+	names, err := fs.List(at)
+	if err != nil {
+		return "", "", err
+	}
+	var inside []string
+	for _, name := range names {
+		if name == tfMetadata {
+			return at, "", nil
+		}
+		if strings.HasSuffix(name, ".shard") || strings.HasSuffix(name, ".snapshot") {
+			run = path.Base(at)
+		}
+		there, err := exists(fs, path.Join(at, name, tfMetadata))
+		if err != nil {
+			return "", "", err
+		}
+		if there {
+			inside = append(inside, path.Join(at, name))
+		}
+	}
+	if run != "" {
+		above := path.Dir(at)
+		there, err := exists(fs, path.Join(above, tfMetadata))
+		if err == nil && !there {
+			err = errs.New(errs.NotFound, "load", "%q has elements that tf.data wrote, but %q has no %s", at, above, tfMetadata)
+		}
+		return above, run, err
+	}
+	folder, err = onlyTF(fs, at, inside)
+	return folder, "", err
+}
+
+// onlyTF returns the one of the folders inside a path that is meant: the only one, or the
+// only one that is finished.
+func onlyTF(fs vfs.FS, at string, inside []string) (string, error) {
+	if len(inside) == 0 {
+		return "", errs.New(errs.NotFound, "load", "%q holds nothing that tf.data saved: it has no %s", at, tfMetadata)
+	}
+	if len(inside) == 1 {
+		return inside[0], nil
+	}
+	var finished []string
+	for _, folder := range inside {
+		m, err := readTFMeta(fs, folder)
+		if err == nil && m.distributed {
+			m.finished, err = exists(fs, path.Join(folder, tfDoneFile))
+		}
+		if err == nil && m.finished {
+			finished = append(finished, folder)
+		}
+	}
+	if len(finished) == 1 {
+		return finished[0], nil
+	}
+	if len(finished) == 0 {
+		finished = inside
+	}
+	return "", errs.New(errs.InvalidArgument, "load", "%q has %d snapshots of tf.data's; give the path of one, such as %q", at, len(finished), finished[0])
+}
+
+// readRun finds the shards of the run that the metadata name, or of the one that was
+// asked for.
+func (f *TFFolder) readRun(fs vfs.FS, m *tfMeta, run string) error {
+	if m.hash != "" || m.version < 2 { // it does not count its elements
+		f.Kind, f.Elements = "snapshot", dataset.Unknown
+	}
+	if f.Elements < 0 {
+		f.Elements = dataset.Unknown
+	}
+	switch {
+	case run != "" && run != m.run:
+		f.Run, f.Unfinished = run, "the metadata name run "+m.run+" instead of this one, which may not be finished; give the folder above it for that one"
+	case !m.finished:
+		f.Unfinished = "it is not finished: tf.data was stopped while it wrote it; write it again"
+	}
+	folder := path.Join(f.Path, f.Run)
+	if m.version < 2 {
+		names, err := byNumber(fs, folder, ".snapshot")
+		if len(names) > 0 {
+			f.Parts = []TFPart{{Name: f.Run, Elements: f.Elements, folder: folder}}
+		}
+		return f.missing(folder, err)
+	}
+	shards, err := byNumber(fs, folder, ".shard")
+	for _, shard := range shards {
+		f.Parts = append(f.Parts, TFPart{Name: path.Base(shard), Elements: dataset.Unknown, folder: shard})
+	}
+	if len(f.Parts) == 1 {
+		f.Parts[0].Elements = f.Elements
+	}
+	return f.missing(folder, err)
+}
+
+// missing is what an error says of listing a run. One without elements may have no
+// folder: copies leave out what is empty.
+func (f *TFFolder) missing(folder string, err error) error {
+	if err == nil || errs.KindOf(err) == errs.NotFound && f.Elements <= 0 {
+		return nil
+	}
+	return lost(folder, 0, "the folder of the run that the metadata name cannot be read: %v", err)
+}
+
+// check fails where the folder cannot be read, since it is not finished.
+func (f *TFFolder) check() error {
+	if f.Unfinished != "" {
+		return lost(path.Join(f.Path, tfMetadata), 0, "%s", f.Unfinished)
+	}
+	return nil
+}
+
+// whole fails where files of a shard are missing.
+func (p *TFPart) whole() error {
+	if p.folder == "" {
+		return nil
+	}
+	for i, file := range p.Files {
+		if n, _ := strconv.ParseUint(strings.TrimSuffix(path.Base(file), ".snapshot"), 10, 64); n != uint64(i) {
+			return lost(p.folder, 0, "file %d of it is missing: %s follows", i, path.Base(file))
+		}
+	}
+	if len(p.Files) == 0 {
+		return lost(p.folder, 0, "it has no file, and should have one")
+	}
+	return nil
+}
+
+// byNumber returns the paths in a folder whose name is a number and an ending.
+func byNumber(fs vfs.FS, folder, ending string) ([]string, error) {
+	names, err := fs.List(folder)
+	if err != nil {
+		return nil, err
+	}
+	type entry struct {
+		number uint64
+		path   string
+	}
+	var found []entry
+	for _, name := range names {
+		digits, is := strings.CutSuffix(name, ending)
+		if n, err := strconv.ParseUint(digits, 10, 64); is && err == nil {
+			found = append(found, entry{n, path.Join(folder, name)})
+		}
+	}
+	sort.Slice(found, func(i, j int) bool { return found[i].number < found[j].number })
+	out := make([]string, len(found))
+	for i, e := range found {
+		out[i] = e.path
+	}
+	return out, nil
+}
