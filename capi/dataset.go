@@ -13,7 +13,9 @@ import (
 	"infeed/core/arena"
 	"infeed/core/dataset"
 	"infeed/core/pipeline"
+	"infeed/core/snapshot"
 	"infeed/core/spec"
+	"infeed/core/vfs"
 )
 
 // datasetObject and iteratorObject are what the handles of a definition and of an
@@ -78,6 +80,23 @@ func infeedgo_dataset_stats(c *C.infeed_call) C.int32_t { return do(c, datasetSt
 
 //export infeedgo_dataset_answer
 func infeedgo_dataset_answer(c *C.infeed_call) C.int32_t { return do(c, datasetAnswer) }
+
+//export infeedgo_tf_folder
+func infeedgo_tf_folder(c *C.infeed_call) C.int32_t { return do(c, tfFolder) }
+
+func tfFolder(c *call) error {
+	var at struct {
+		Path string `json:"path"`
+	}
+	if err := c.decode("tf_folder", &at); err != nil {
+		return err
+	}
+	f, err := snapshot.DescribeTF(vfs.Local(), at.Path)
+	if err != nil {
+		return err
+	}
+	return c.long(f)
+}
 
 func datasetOpen(c *call) error {
 	d, err := pipeline.Parse(c.data(), func(handle uint64) (*pipeline.Dataset, error) {

@@ -186,6 +186,10 @@ int32_t infeed_dataset_stats(infeed_call *call);
  * it are used during the call only. */
 int32_t infeed_dataset_answer(infeed_call *call);
 
+/* Says what tf.data stored in a folder. data: JSON {"path"}. Long result: see
+ * snapshot.TFFolder. */
+int32_t infeed_tf_folder(infeed_call *call);
+
 /* Runs a program of element operations on elements, without a dataset: entry, a group
  * in a lent slot. data: JSON, see pipeline.ProgramRun. */
 int32_t infeed_program_run(infeed_call *call);

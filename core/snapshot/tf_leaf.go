@@ -2,7 +2,6 @@ package snapshot
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 
 	"infeed/core/spec"
@@ -161,87 +160,33 @@ func (d *tfDecoder) raw(message []byte) (err error) {
 
 // variants adds the components of a ragged or sparse tensor.
 func (d *tfDecoder) variants(l *tfLeaf, message []byte) error {
-	_, values, err := tfproto.ReadVariants(message)
+	shape, values, err := tfproto.ReadVariants(message)
 	if err != nil {
 		return err
 	}
-	var tensors []tfproto.Tensor
-	for _, v := range values {
+	parts := make([][]tfproto.Tensor, len(values))
+	for i, v := range values {
 		for _, b := range v.Tensors {
 			t, err := tfproto.ReadTensor(b)
 			if err != nil {
 				return err
 			}
-			tensors = append(tensors, *t)
+			parts[i] = append(parts[i], *t)
 		}
 	}
-	switch {
-	case l.form == "" && len(tensors) == 1:
-		return d.add(l, tensors...)
-	case l.form == sparseName && len(tensors) == 3:
-		return d.add(l, tensors...)
-	case l.form == raggedName && len(tensors) == 2:
-		shapes, ok := rowShapes(&tensors[0], tensors[1].Shape)
-		if !ok {
-			return fmt.Errorf("its rows are not where its values are: %v of %v values", tensors[0].Shape, tensors[1].Shape)
+	var tensors []tfproto.Tensor
+	switch l.form {
+	case "":
+		if len(shape) == 0 && len(parts[0]) == 1 {
+			tensors = parts[0]
 		}
-		return d.add(l, flat(tensors[1]), shapes)
+	case raggedName:
+		tensors = raggedOf(shape, parts)
+	case sparseName:
+		tensors = sparseOf(shape, parts)
 	}
-	return &unfit{fmt.Sprintf("it is a variant of %d tensors, as ragged and sparse ones are; %v was promised", len(tensors), d.elements.Components[l.first])}
-}
-
-// flat returns the values of a tensor as a vector.
-func flat(t tfproto.Tensor) tfproto.Tensor {
-	n := int64(1)
-	for _, d := range t.Shape {
-		n *= d
+	if tensors == nil {
+		return &unfit{fmt.Sprintf("it is a variant of shape %v, which stores no tensor as %v is", shape, d.elements.Components[l.first])}
 	}
-	t.Shape = []int64{n}
-	return t
-}
-
-const tfInt64 tfproto.DataType = 9
-
-// vector returns a tensor of integers.
-func vector(values []int64) tfproto.Tensor {
-	t := tfproto.Tensor{Type: tfInt64, Shape: []int64{int64(len(values))}}
-	for _, v := range values {
-		t.Data = binary.LittleEndian.AppendUint64(t.Data, uint64(v))
-	}
-	return t
-}
-
-// rowShapes returns the shape of each row, of which the values in a tensor of a shape
-// are: row i has those from splits[i] on, up to splits[i+1].
-func rowShapes(splits *tfproto.Tensor, values []int64) (t tfproto.Tensor, ok bool) {
-	numbers, ok := integersOf(splits)
-	if !ok || len(splits.Shape) != 1 || len(numbers) == 0 || len(values) == 0 || numbers[0] != 0 || numbers[len(numbers)-1] != values[0] {
-		return t, false
-	}
-	var all []int64
-	for i, end := range numbers[1:] {
-		if end < numbers[i] {
-			return t, false
-		}
-		all = append(append(all, end-numbers[i]), values[1:]...)
-	}
-	t = vector(all)
-	t.Shape = []int64{int64(len(numbers) - 1), int64(len(values))}
-	return t, true
-}
-
-// integersOf returns the values of a tensor of int64 or int32.
-func integersOf(t *tfproto.Tensor) (out []int64, ok bool) {
-	d, _ := t.Type.DType()
-	if d.Kind != 'i' || d.Size < 4 {
-		return nil, false
-	}
-	for at := int64(0); at < int64(len(t.Data)); at += d.Size {
-		if d.Size == 8 {
-			out = append(out, int64(le.Uint64(t.Data[at:])))
-		} else {
-			out = append(out, int64(int32(le.Uint32(t.Data[at:]))))
-		}
-	}
-	return out, true
+	return d.add(l, tensors...)
 }

@@ -25,6 +25,7 @@ _PLACES = {
     "TensorSpec": "_spec",
     "DatasetSpec": "_spec",
     "RaggedTensorSpec": "_spec",
+    "UnknownRankSpec": "_spec",
     "Options": "_options",
     "INFINITE_CARDINALITY": "_dataset",
     "UNKNOWN_CARDINALITY": "_dataset",

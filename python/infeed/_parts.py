@@ -60,6 +60,8 @@ def of_kept(cls, kept):
 
 def of_stored(cls, node):
     """The parts of what `load`, a node, reads."""
+    if node.op == "load_tf":
+        return Parts(cls, cls.from_tensor_slices(node.parts()), node.part)
     folder = Folder(node.args["path"])
     return Parts(cls, cls._of(PartsNode(folder)), lambda n: PartNode(folder, n, node.structure))
 

@@ -5,8 +5,9 @@ import json
 import logging
 import os
 
-from infeed import _definition, _fingerprint, _native, _parts, _subdataset
-from infeed._errors import InvalidArgumentError, UnimplementedError
+from infeed import _definition, _fingerprint, _parts, _subdataset
+from infeed._errors import InvalidArgumentError
+from infeed._features import SparseTensor
 from infeed._spec import Structure, TensorSpec
 
 _COMPRESSIONS = (None, "", "NONE", "AUTO", "GZIP", "SNAPPY", "ZSTD")
@@ -99,17 +100,6 @@ class LoadNode(_definition.Node):
         return {**super().__getstate__(), "_loaded": None}
 
 
-class LoadTFNode(LoadNode):
-    """load, of what tf.data saved."""
-
-    def _found(self):
-        call = _native.Call()
-        call("dataset_open", {"op": self.op, "args": self.args, "inputs": []})
-        spec = json.loads(call.long())["spec"]
-        _native.Call(call.struct.handle)("close")
-        return structure_of(spec["structure"], _definition.specs_of(spec))
-
-
 def snapshot_node(cls, node, path, compression, reader_func, shard_func, fingerprint, identity):
     """The node of Dataset.snapshot."""
     if fingerprint is not None and not isinstance(fingerprint, str):
@@ -151,13 +141,16 @@ def saving(dataset, path, compression, shard_func, format):
 
 def load_node(path, element_spec, compression):
     """The node of Dataset.load."""
+    from infeed import _load_tf
+
     path = _path("load", path)
-    if os.path.isfile(os.path.join(path, TF_METADATA)) and not os.path.exists(os.path.join(path, MANIFEST)):
-        node = LoadTFNode("load_tf", {"path": path, "compression": "AUTO" if compression is None else _compression("load", compression)},
-                          element_spec)
-    else:
-        _compression("load", compression)
-        node = LoadNode("load", {"path": path, "stream": None}, element_spec)
+    given = "AUTO" if compression is None else _compression("load", compression)
+    theirs, ours = _load_tf.folders(path), folders(path)
+    if theirs and ours:
+        raise InvalidArgumentError(f"load: {path} has snapshots of infeed's and of tf.data's; give the path of one, such as {ours[0]} or {theirs[0]}")
+    if theirs:
+        return _load_tf.node(path, element_spec, given)
+    node = LoadNode("load", {"path": path, "stream": None}, element_spec)
     specs = node.handle().specs
     if element_spec is not None:
         _check(element_spec, specs)
@@ -231,9 +224,13 @@ def read_manifest(folder):
 
 
 def manifest_bytes(path):
-    """What tells a stored dataset apart: its manifest, which names its chunks; of tf.data's, what names the run."""
+    """What tells a stored dataset apart: its manifest, which names its chunks; of tf.data's, its metadata and files."""
     manifest = os.path.join(find(path), MANIFEST)
-    with open(manifest if os.path.exists(manifest) else os.path.join(path, TF_METADATA), "rb") as f:
+    if not os.path.exists(manifest):
+        from infeed import _load_tf
+
+        return _load_tf.identity(path)
+    with open(manifest, "rb") as f:
         return f.read()
 
 
@@ -266,9 +263,13 @@ def structure_of(form, specs):
             values, shapes = next(specs), next(specs)
             return Structure("ragged", items=(Structure("leaf"), Structure("leaf")),
                              example=TensorSpec((None,) * (shapes.shape[1] or 0), values.dtype))
+        if form.get("name") == ":tensor":
+            next(specs), next(specs)
+            return Structure("any", items=(Structure("leaf"), Structure("leaf")))
         if "name" in form:
             items = tuple(read(item) for _, item in form["dict"])
-            return Structure("namedtuple", keys, items=items, example=collections.namedtuple(form["name"], keys))
+            kind = SparseTensor if (form["name"], keys) == ("SparseTensor", SparseTensor._fields) else collections.namedtuple(form["name"], keys)
+            return Structure("namedtuple", keys, items=items, example=kind)
         order, inside = tuple(sorted(keys)), dict(form["dict"])
         return Structure("dict", keys, order, tuple(read(inside[k]) for k in order), {})
 
@@ -368,8 +369,6 @@ class Snapshots:
         node = load_node(path, element_spec, compression)
         if reader_func is None:
             return cls._of(node)
-        if node.op != "load":
-            raise UnimplementedError("load: reader_func is for what infeed saved; what tf.data saved comes shard after shard")
         return _parts.read("load", cls, reader_func, _parts.of_stored(cls, node))
 
 

@@ -108,6 +108,30 @@ class RaggedTensorSpec:
         return f"RaggedTensorSpec(shape={self.shape}, dtype={self.dtype})"
 
 
+class UnknownRankSpec:
+    """A component whose values are arrays that differ even in how many dimensions they have.
+
+    Example:
+        >>> import infeed
+        >>> infeed.UnknownRankSpec("float32")
+        UnknownRankSpec(dtype=float32)
+    """
+
+    __slots__ = ("dtype",)
+
+    def __init__(self, dtype):
+        self.dtype = np.dtype(dtype)
+
+    def __eq__(self, other):
+        return self.dtype == other.dtype if isinstance(other, UnknownRankSpec) else NotImplemented
+
+    def __hash__(self):
+        return hash((UnknownRankSpec, self.dtype))
+
+    def __repr__(self):
+        return f"UnknownRankSpec(dtype={self.dtype})"
+
+
 class Structure:
     """How the components of an element are nested; the tree that `of` finds in a value."""
 
@@ -115,7 +139,7 @@ class Structure:
 
     def __init__(self, kind, keys=(), order=(), items=(), example=None):
         self.kind = kind  # "leaf", "tuple", "dict" or "namedtuple"; "dataset": one text that stands for a dataset;
-        # "ragged": all values of arrays, and the shape of each
+        # "ragged": all values of arrays, and the shape of each; "any": all values of an array, and its shape
         self.keys = keys  # of a dict as it had them; fields of a named tuple
         self.order = order  # of a dict: sorted keys
         self.items = items  # in the order of components
@@ -164,6 +188,8 @@ class Structure:
             return None
         if self.kind == "ragged":
             return {"dict": [["values", None], ["shapes", None]], "name": ":ragged"}
+        if self.kind == "any":
+            return {"dict": [["values", None], ["shape", None]], "name": ":tensor"}
         if self.kind == "dataset":
             return {"dict": [[_component(self.example), None]], "name": ":dataset"}
         if self.kind == "tuple":
@@ -184,6 +210,8 @@ class Structure:
             return self._dataset
         if self.kind == "ragged":
             return self._ragged
+        if self.kind == "any":
+            return _reshaped
         if all(item.kind == "leaf" for item in self.items):
             return self._joiner()
         join, parts, at = self._joiner(), [], 0
@@ -229,6 +257,16 @@ class Structure:
                 return lambda values: dict(zip(keys, values))
             return lambda values: {k: values[i] for k, i in zip(keys, places)}
         return lambda values: _filled(self.example, keys, [values[i] for i in places])
+
+
+def _reshaped(values):
+    """An array of its values and its shape; the spec of such, of the specs of its parts."""
+    flat, shape = values
+    if isinstance(flat, TensorSpec):
+        return UnknownRankSpec(flat.dtype)
+    if not isinstance(flat, np.ndarray):  # a stand-in
+        return values
+    return flat.reshape(shape) if len(shape) else flat.reshape(())[()]
 
 
 def _component(spec):
