@@ -158,7 +158,7 @@ def test_parts_for_a_reader_func():
         seen = []
 
         def read(shards):
-            seen.append(len(shards))
+            seen.append(shards.cardinality())
             return shards.shuffle(10, seed=3).interleave(lambda shard: shard, cycle_length=2)
 
         ds = load(fixture, reader_func=read)
