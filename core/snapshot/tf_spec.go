@@ -39,7 +39,7 @@ func tfSpecOf(e *spec.Element) ([]byte, []tfproto.DataType, error) {
 	for i, c := range e.Components {
 		t, known := tfproto.DataTypeFor(c.DType)
 		if !known {
-			return nil, nil, errs.New(errs.Unimplemented, "save", "component%s has dtype %v, which TensorFlow does not have; map it to one that it has, such as int64 or float64, or save with format=\"infeed\"", e.Name(i), c.DType)
+			return nil, nil, errs.New(errs.Unimplemented, "save", "component%s has dtype %v, which TensorFlow does not have; map it to one that it has (times to int64), or save with format=\"infeed\"", e.Name(i), c.DType)
 		}
 		types[i] = t
 	}

@@ -31,7 +31,7 @@ const (
 )
 
 // dataTypes is DataType of tensorflow/core/framework/types.proto, without those
-// whose values are no plain numbers (resources, variants) or share bytes.
+// whose values are no plain numbers (resources, variants).
 var dataTypes = map[DataType]dataType{
 	1:      {"float32", spec.DType{Kind: 'f', Size: 4}, 5, fixed},
 	2:      {"float64", spec.DType{Kind: 'f', Size: 8}, 6, fixed},
@@ -59,6 +59,10 @@ var dataTypes = map[DataType]dataType{
 	26:     {"float8_e4m3fnuz", spec.DType{Kind: 'V', Size: 1}, 18, raw},
 	27:     {"float8_e4m3b11fnuz", spec.DType{Kind: 'V', Size: 1}, 18, raw},
 	28:     {"float8_e5m2fnuz", spec.DType{Kind: 'V', Size: 1}, 18, raw},
+	29:     {"int4", spec.DType{Kind: 'V', Size: 1}, 7, varints}, // a byte a value
+	30:     {"uint4", spec.DType{Kind: 'V', Size: 1}, 7, varints},
+	31:     {"int2", spec.DType{Kind: 'V', Size: 1}, 7, varints},
+	32:     {"uint2", spec.DType{Kind: 'V', Size: 1}, 7, varints},
 }
 
 // DataTypeOf returns the DataType with TensorFlow's name of a dtype.
@@ -88,7 +92,7 @@ func DataTypeFor(d spec.DType) (DataType, bool) {
 func (t DataType) Name() string { return dataTypes[t].name }
 
 // DType returns what NumPy makes of a value, and false for strings and what is not
-// known. NumPy has no kind of its own for bfloat16 and float8: their name tells.
+// known. NumPy has no kind of its own for bfloat16, float8 and int4: their name tells.
 func (t DataType) DType() (spec.DType, bool) {
 	d := dataTypes[t].dtype
 	return d, d.Size > 0

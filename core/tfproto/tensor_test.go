@@ -124,7 +124,7 @@ func TestDataTypes(t *testing.T) {
 		_, plain := n.DType()
 		require.Equal(t, n != String, plain)
 	}
-	_, ok := DataTypeOf("int4")
+	_, ok := DataTypeOf("int3")
 	require.False(t, ok)
-	require.Empty(t, DataType(29).Name())
+	require.Empty(t, DataType(33).Name())
 }

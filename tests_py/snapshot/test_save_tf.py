@@ -15,7 +15,8 @@ import infeed
 
 Point = collections.namedtuple("Point", ["y", "x"])
 NUMBERS = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64",
-           "complex64", "complex128", ml_dtypes.bfloat16]
+           "complex64", "complex128", ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e4m3fnuz, ml_dtypes.float8_e4m3b11fnuz,
+           ml_dtypes.float8_e5m2fnuz, ml_dtypes.int4, ml_dtypes.uint4]
 
 
 @pytest.fixture(scope="module")
