@@ -1,7 +1,6 @@
 package snapshot
 
 import (
-	"fmt"
 	"path"
 	"sort"
 	"strconv"
@@ -20,14 +19,9 @@ const (
 )
 
 // readDistributed finds the chunks of a snapshot of tf.data's service.
-func (f *TFFolder) readDistributed(fs vfs.FS, m *tfMeta) (err error) {
+func (f *TFFolder) readDistributed(fs vfs.FS) (err error) {
 	f.Kind, f.Version = distributedKind, 2
-	if f.Spec == nil && len(m.spec) > 0 {
-		if f.Spec, err = parseTFSpec(m.spec, path.Join(f.Path, tfMetadata)); err != nil {
-			return err
-		}
-	}
-	if f.Unfinished, err = f.whyUnfinished(fs); err != nil {
+	if err := f.readOutcome(fs); err != nil {
 		return err
 	}
 	chunks, err := findChunks(fs, f.Path)
@@ -37,8 +31,8 @@ func (f *TFFolder) readDistributed(fs vfs.FS, m *tfMeta) (err error) {
 	f.Elements = 0
 	next := map[int64]int64{} // of each stream
 	for _, c := range chunks {
-		if f.Unfinished == "" && next[c.stream] != c.number {
-			return lost(path.Dir(c.path), 0, "chunk %d of stream %d is missing: %s follows", next[c.stream], c.stream, path.Base(c.path))
+		if f.unread == nil && next[c.stream] != c.number {
+			f.unread = lost(path.Dir(c.path), 0, "chunk %d of stream %d is missing: %s follows", next[c.stream], c.stream, path.Base(c.path))
 		}
 		next[c.stream]++
 		f.Parts = append(f.Parts, TFPart{Name: path.Base(c.path), Files: []string{c.path}, Elements: c.elements})
@@ -51,20 +45,22 @@ func (f *TFFolder) readDistributed(fs vfs.FS, m *tfMeta) (err error) {
 	return nil
 }
 
-// whyUnfinished tells why the service did not finish; nothing where it did.
-func (f *TFFolder) whyUnfinished(fs vfs.FS) (string, error) {
-	text, err := readFile(fs, path.Join(f.Path, tfErrorFile))
+// readOutcome reads how the service ended.
+func (f *TFFolder) readOutcome(fs vfs.FS) error {
+	at := path.Join(f.Path, tfErrorFile)
+	text, err := readFile(fs, at)
 	if err == nil {
-		return fmt.Sprintf("tf.data's service failed to write it: %.500q", text), nil
+		f.unread = lost(at, 0, "tf.data's service failed to write the snapshot: %.500q", text)
+		return nil
 	}
 	if errs.KindOf(err) != errs.NotFound {
-		return "", err
+		return err
 	}
-	there, err := exists(fs, path.Join(f.Path, tfDoneFile))
-	if err != nil || there {
-		return "", err
+	f.Finished, err = exists(fs, path.Join(f.Path, tfDoneFile))
+	if err == nil && !f.Finished {
+		f.unread = lost(path.Join(f.Path, tfMetadata), 0, "it is not finished: tf.data's service has not written the file %s yet", tfDoneFile)
 	}
-	return "it is not finished: tf.data's service has not written the file " + tfDoneFile + " yet", nil
+	return err
 }
 
 type tfChunk struct {

@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"cmp"
 	"path"
 	"sort"
 	"strconv"
@@ -15,20 +16,23 @@ import (
 
 // TFFolder is what a folder of tf.data's says of itself.
 type TFFolder struct {
-	Kind       string        `json:"kind"` // saved, snapshot, or distributed snapshot
-	Path       string        `json:"path"` // where its metadata are
-	Run        string        `json:"run"`
-	Version    int64         `json:"version"`
-	Written    int64         `json:"written"`    // microseconds since 1970; 0 where it does not say
-	Unfinished string        `json:"unfinished"` // why it cannot be read; empty when it can
-	Elements   int64         `json:"elements"`   // dataset.Unknown where it does not say
-	Types      []string      `json:"types"`      // of what is stored of an element, by TensorFlow's names
-	Spec       *spec.Element `json:"spec"`       // nil where it does not say
-	Parts      []TFPart      `json:"parts"`
+	Kind     string        `json:"kind"` // saved, snapshot, or distributed snapshot
+	Path     string        `json:"path"` // where its metadata are
+	Run      string        `json:"run"`
+	Version  int64         `json:"version"`
+	Written  int64         `json:"written"` // microseconds since 1970; 0 where it does not say
+	Finished bool          `json:"finished"`
+	Problem  string        `json:"problem"`  // why it cannot be read, as far as that is known
+	Elements int64         `json:"elements"` // dataset.Unknown where it does not say
+	Types    []string      `json:"types"`    // of what is stored of an element, by TensorFlow's names
+	Spec     *spec.Element `json:"spec"`     // nil where it does not say
+	Parts    []TFPart      `json:"parts"`
 	// Compression is what the first file looks like: NONE, GZIP, ZLIB, SNAPPY; or nothing.
 	Compression string `json:"compression"`
 
-	types []tfproto.DataType
+	types  []tfproto.DataType
+	unread error // why it cannot be read
+	noSpec error // why its spec cannot be read
 }
 
 // TFPart is a shard, or a chunk of tf.data's service.
@@ -52,13 +56,20 @@ func DescribeTF(fs vfs.FS, at string) (*TFFolder, error) {
 		return nil, err
 	}
 	for i := range f.Parts {
-		for _, file := range f.Parts[i].Files {
+		p := &f.Parts[i]
+		if err := p.whole(); err != nil && f.unread == nil {
+			f.unread = err
+		}
+		for _, file := range p.Files {
 			info, err := fs.Stat(file)
 			if err != nil {
 				return nil, err
 			}
-			f.Parts[i].Bytes += info.Size
+			p.Bytes += info.Size
 		}
+	}
+	if err := cmp.Or(f.unread, f.noSpec); err != nil {
+		f.Problem = err.Error()
 	}
 	return f, nil
 }
@@ -73,18 +84,12 @@ func describeTF(fs vfs.FS, at string) (*TFFolder, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &TFFolder{Kind: "saved", Path: folder, Run: m.run, Version: int64(m.version), Written: m.written, Elements: m.elements, types: m.types}
-	text, err := readFile(fs, path.Join(folder, tfSpec))
-	if err == nil {
-		f.Spec, err = parseTFSpec(text, path.Join(folder, tfSpec))
-	} else if errs.KindOf(err) == errs.NotFound {
-		err = nil
-	}
-	if err != nil {
+	f := &TFFolder{Kind: "saved", Path: folder, Run: m.run, Version: int64(m.version), Written: m.written, Elements: m.elements, Finished: m.finished, types: m.types}
+	if err := f.readSpec(fs, m); err != nil {
 		return nil, err
 	}
 	if m.distributed {
-		err = f.readDistributed(fs, m)
+		err = f.readDistributed(fs)
 	} else {
 		err = f.readRun(fs, m, run)
 	}
@@ -95,6 +100,25 @@ func describeTF(fs vfs.FS, at string) (*TFFolder, error) {
 		f.Types = append(f.Types, tfTypeName(t))
 	}
 	return f, err
+}
+
+// readSpec reads what elements are like, where the folder says it.
+func (f *TFFolder) readSpec(fs vfs.FS, m *tfMeta) error {
+	at := path.Join(f.Path, tfSpec)
+	text, err := readFile(fs, at)
+	if errs.KindOf(err) == errs.NotFound && m.distributed {
+		at, text, err = path.Join(f.Path, tfMetadata), m.spec, nil
+	}
+	switch {
+	case err == nil:
+		f.Spec, f.noSpec = parseTFSpec(text, at)
+	case errs.KindOf(err) != errs.NotFound:
+		return err
+	}
+	if f.noSpec != nil {
+		f.Spec = nil
+	}
+	return nil
 }
 
 // find finds the files of parts, and looks at the first that is not empty.
@@ -201,11 +225,13 @@ func (f *TFFolder) readRun(fs vfs.FS, m *tfMeta, run string) error {
 	if f.Elements < 0 {
 		f.Elements = dataset.Unknown
 	}
+	at := path.Join(f.Path, tfMetadata)
 	switch {
 	case run != "" && run != m.run:
-		f.Run, f.Unfinished = run, "the metadata name run "+m.run+" instead of this one, which may not be finished; give the folder above it for that one"
+		f.Run, f.Finished = run, false
+		f.unread = lost(at, 0, "it names run %s instead of %s, which may not be finished; give the folder above it for that one", m.run, run)
 	case !m.finished:
-		f.Unfinished = "it is not finished: tf.data was stopped while it wrote it; write it again"
+		f.unread = lost(at, 0, "it is not finished: tf.data was stopped while it wrote it; write it again")
 	}
 	folder := path.Join(f.Path, f.Run)
 	if m.version < 2 {
@@ -213,7 +239,8 @@ func (f *TFFolder) readRun(fs vfs.FS, m *tfMeta, run string) error {
 		if len(names) > 0 {
 			f.Parts = []TFPart{{Name: f.Run, Elements: f.Elements, folder: folder}}
 		}
-		return f.missing(folder, err)
+		f.missing(folder, err)
+		return nil
 	}
 	shards, err := byNumber(fs, folder, ".shard")
 	for _, shard := range shards {
@@ -222,24 +249,16 @@ func (f *TFFolder) readRun(fs vfs.FS, m *tfMeta, run string) error {
 	if len(f.Parts) == 1 {
 		f.Parts[0].Elements = f.Elements
 	}
-	return f.missing(folder, err)
-}
-
-// missing is what an error says of listing a run. One without elements may have no
-// folder: copies leave out what is empty.
-func (f *TFFolder) missing(folder string, err error) error {
-	if err == nil || errs.KindOf(err) == errs.NotFound && f.Elements <= 0 {
-		return nil
-	}
-	return lost(folder, 0, "the folder of the run that the metadata name cannot be read: %v", err)
-}
-
-// check fails where the folder cannot be read, since it is not finished.
-func (f *TFFolder) check() error {
-	if f.Unfinished != "" {
-		return lost(path.Join(f.Path, tfMetadata), 0, "%s", f.Unfinished)
-	}
+	f.missing(folder, err)
 	return nil
+}
+
+// missing notes the error of listing a run. One without elements may have no folder:
+// copies leave out what is empty.
+func (f *TFFolder) missing(folder string, err error) {
+	if err != nil && f.unread == nil && (errs.KindOf(err) != errs.NotFound || f.Elements > 0) {
+		f.unread = lost(folder, 0, "the folder of the run that the metadata name cannot be read: %v", err)
+	}
 }
 
 // whole fails where files of a shard are missing.

@@ -55,13 +55,15 @@ func LoadTF(fs vfs.FS, at string, o TFOptions) (dataset.Definition, error) {
 	if o.Compression == Zstd {
 		return nil, errs.New(errs.InvalidArgument, "load", "compression is ZSTD, which tf.data does not write")
 	}
+	if f.unread != nil {
+		return nil, f.unread
+	}
 	d := &tfLoaded{fs: tfFS{fs, o.Compression, f.Version}, about: f, count: f.Elements, asked: o.Spec != nil}
-	for _, step := range []func() error{
-		f.check, func() error { return d.setSpec(o) }, func() error { return d.setLanes(fs, o.Part) },
-	} {
-		if err := step(); err != nil {
-			return nil, err
-		}
+	if err := d.setSpec(o); err != nil {
+		return nil, err
+	}
+	if err := d.setLanes(fs, o.Part); err != nil {
+		return nil, err
 	}
 	d.setFormat(o.Compression)
 	return d, nil
@@ -73,6 +75,8 @@ func (d *tfLoaded) setSpec(o TFOptions) error {
 	switch d.elements = o.Spec; {
 	case o.Raw:
 		return d.setRaw()
+	case d.elements == nil && f.noSpec != nil:
+		return f.noSpec
 	case d.elements == nil && f.Spec == nil && f.Kind == "snapshot":
 		return errs.New(errs.InvalidArgument, "load", "%q does not say what its elements are like: give element_spec. It stores %d tensors of each, %s; the first is the number of the element, and no component, "+
 			"where tf.data's snapshot was left to choose the shards", f.Path, len(f.Types), strings.Join(f.Types, ", "))

@@ -6,7 +6,7 @@ import os
 import numpy as np
 
 from infeed import _definition, _native, _snapshot
-from infeed._errors import InvalidArgumentError, NotFoundError
+from infeed._errors import InvalidArgumentError
 from infeed._features import SparseTensor
 from infeed._spec import RaggedTensorSpec, Structure, TensorSpec, UnknownRankSpec
 
@@ -118,38 +118,11 @@ def _form(structure):
     return {**form, "dict": [[k, f] for (k, _), f in zip(form["dict"], inside)], **({"name": ":sparse"} if sparse else {})}
 
 
-# -- in words ------------------------------------------------------------------------------
-
-
-def examine(path):
-    """What is at a path, as a dict with "what"."""
-    found = describe(path)
-    return {"what": ("unfinished " if found["unfinished"] else "") + _WORDS[found["kind"]], **found,
-            "bytes": sum(p["bytes"] for p in found["parts"]), "files": sum(len(p["files"]) for p in found["parts"])}
-
-
-_WORDS = {"saved": "dataset saved by tf.data", "snapshot": "snapshot of tf.data", "distributed snapshot": "snapshot of tf.data's service"}
-
-
-def lines(found):
-    """What `examine` found as lines for a person."""
-    count = "an unknown number of" if found["elements"] < 0 else found["elements"]
-    spec = found["spec"]
-    specs = ", ".join(f"{c['dtype']}{c['shape']}" for c in spec["components"]) if spec else "tensors " + ", ".join(found["types"] or ())
-    parts = "chunks" if found["kind"] == "distributed snapshot" else "shards"
-    out = [f"{found['path']}: {found['what']}, version {found['version']}" + (f", run {found['run']}" if found["run"] else ""),
-           f"  {count} elements of {specs}",
-           f"  {found['bytes']} bytes in {found['files']} files of {len(found['parts'])} {parts}, {found['compression'] or 'compression unknown'}"]
-    if not spec:
-        out.append("  what its elements are like is not stored: load needs element_spec")
-    return out + ([f"  {found['unfinished']}"] if found["unfinished"] else [])
+# -- for infeed verify ---------------------------------------------------------------------
 
 
 def dataset(path):
-    """The dataset of all that is stored at a path; where elements are not described, of the messages that are stored."""
+    """The dataset of all that is stored at a path; where nothing says what elements are like, of the messages of their tensors."""
     from infeed import _dataset
 
-    found = describe(path)
-    if not found["parts"] and not found["spec"] and not found["types"]:
-        raise NotFoundError(f"verify: {path} has no elements")
-    return _dataset.Dataset._of(node(os.path.abspath(path), None, "AUTO", raw=found["spec"] is None))
+    return _dataset.Dataset._of(node(os.path.abspath(path), None, "AUTO", raw=not describe(path)["spec"]))

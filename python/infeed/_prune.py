@@ -23,7 +23,7 @@ def leftovers(path):
     found = _stored.examine(path)
     if "tf.data" in kind:
         return _of_tf(path, found.get("run"))
-    snapshots = found["snapshots"] if kind == "folder of snapshots" else [found]
+    snapshots = [s for s in found["snapshots"] if "tf.data" not in s["what"]] if kind == "folder of snapshots" else [found]
     newest = max((s for s in snapshots if s["what"] == "snapshot"), key=lambda s: s["written"], default=None)
     out = []
     for s in snapshots:

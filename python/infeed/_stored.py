@@ -5,8 +5,8 @@ import os
 import re
 import time
 
-from infeed import _definition, _describe, _fingerprint, _proto, _records, _snapshot
-from infeed._errors import DataLossError, Error, NotFoundError
+from infeed import _definition, _describe, _fingerprint, _load_tf, _records, _snapshot
+from infeed._errors import NotFoundError
 
 LEASE = 60  # seconds for which what was just written may be being written
 OWN_FILES = re.compile(r"manifest\.json|journal-[0-9a-f]{16}(\.tmp)?|lease|lease-[0-9a-f]{16}\.tmp|[0-9a-f]{16}\.tmp")
@@ -28,14 +28,17 @@ def kind(path):
     if (one := _one(path)) is not None:
         return one
     folders = (os.path.join(path, n) for n in os.listdir(path))
-    return "folder of snapshots" if any(_one(f) in ("snapshot", "unfinished snapshot") for f in folders if os.path.isdir(f)) else "folder"
+    return "folder of snapshots" if any(_one(f) in _SEVERAL for f in folders if os.path.isdir(f)) else "folder"
+
+
+_SEVERAL = ("snapshot", "unfinished snapshot", "dataset saved by tf.data")
 
 
 def _one(path):
     names = set(os.listdir(path))
     if _snapshot.MANIFEST in names:
         return "snapshot"
-    if _snapshot.TF_METADATA in names:
+    if _snapshot.TF_METADATA in names or is_run(path) and os.path.exists(os.path.join(path, os.pardir, _snapshot.TF_METADATA)):
         return "dataset saved by tf.data"
     own = {n for n in names if OWN_FILES.fullmatch(n)}
     if "chunks" in names and os.path.isdir(os.path.join(path, "chunks")):
@@ -81,7 +84,7 @@ def is_stored(found):
 def several(path):
     """The snapshots in a folder, each with what is otherwise in the newest one."""
     inside = [os.path.join(path, n) for n in sorted(os.listdir(path))]
-    found = [examine(p) for p in inside if os.path.isdir(p) and _one(p) in ("snapshot", "unfinished snapshot")]
+    found = [examine(p) for p in inside if os.path.isdir(p) and _one(p) in _SEVERAL]
     newest = max((s for s in found if s["what"] == "snapshot"), key=lambda s: s["written"], default=None)
     for s in found:
         if newest and s is not newest and s.get("parts") and newest.get("parts"):
@@ -147,50 +150,22 @@ def size(path):
 
 
 def saved_by_tf(path):
-    """What tf.data, or save(format="tf"), saved; "problem" says why it cannot be read."""
-    at = os.path.join(path, _snapshot.TF_METADATA)
-    metadata = tf_metadata(path)
-    run = os.path.join(path, metadata["run"])
-    shards = sorted(n for n in os.listdir(run) if SHARD.fullmatch(n)) if os.path.isdir(run) else []
-    files = [os.path.join(run, s, f) for s in shards for f in sorted(os.listdir(os.path.join(run, s)))]
-    found = {"what": "dataset saved by tf.data", "path": path, "elements": metadata["elements"], "spec": None,
-             "compression": _tf_compression(files), "shards": len(shards), "bytes": sum(map(os.path.getsize, files)),
-             "written": os.path.getmtime(at), "version": metadata["version"], "run": metadata["run"], "finished": metadata["finished"],
-             "other runs": [os.path.basename(r) for r in other_runs(path, metadata["run"])]}
-    try:
-        node = _snapshot.load_node(path, None, None)
-        found["spec"] = {"structure": node.structure.document(), "components": [
-            {"dtype": _definition.code(s.dtype), "shape": [-1 if d is None else d for d in s.shape]} for s in node.specs]}
-    except (Error, OSError) as e:
-        found["problem"] = str(e)
-    return found
+    """What tf.data, or save(format="tf"), stored; "problem" says why it cannot be read, "spec" is None where nothing says it."""
+    found = _load_tf.describe(path)
+    folder, parts = found["path"], found["parts"] or []
+    return {"what": _TF[found["kind"]], "path": path, "elements": found["elements"] if found["elements"] >= 0 else None, "spec": found["spec"],
+            "tensors": found["types"], "compression": found["compression"] or None, "shards": len(parts), "bytes": sum(p["bytes"] for p in parts),
+            "written": os.path.getmtime(os.path.join(folder, _snapshot.TF_METADATA)), "version": found["version"], "run": found["run"],
+            "finished": found["finished"], "other runs": [os.path.basename(r) for r in other_runs(folder, found["run"])],
+            **({"problem": found["problem"]} if found["problem"] else {})}
 
 
-def tf_metadata(path):
-    """The metadata of what tf.data saved: "run", "version", "elements" and "finished"."""
-    at = os.path.join(path, _snapshot.TF_METADATA)
-    try:
-        with open(at, "rb") as file:
-            found = dict(_proto.fields(file.read()))
-        return {"run": os.path.basename(found[2].decode()), "version": int(found.get(4, 0)), "elements": int(found.get(6, 0)), "finished": bool(found.get(1000))}
-    except (ValueError, KeyError, AttributeError, TypeError):
-        error = DataLossError(f"{at}: this is no metadata of a dataset that tf.data saved")
-        error.path = at
-        raise error from None
+_TF = {"saved": "dataset saved by tf.data", "snapshot": "snapshot of tf.data", "distributed snapshot": "snapshot of tf.data's service"}
 
 
 def other_runs(path, named):
     """The paths of the runs in a folder but the one with a name."""
     return [p for p in (os.path.join(path, n) for n in sorted(os.listdir(path)) if n != named) if is_run(p)]
-
-
-def _tf_compression(files):
-    for path in files:
-        with open(path, "rb") as file:
-            head = file.read(12)
-        if head:
-            return "NONE" if _records.framed(head) else "GZIP" if head[:2] == b"\x1f\x8b" else "SNAPPY"
-    return None
 
 
 def unfinished_tf(path):
@@ -239,8 +214,10 @@ def _parts(found):
 
 
 def _tf_lines(found):
-    out = [f"{found['path']}: dataset saved by tf.data", *_elements(found),
-           f"  {found['bytes']} bytes in {many(found['shards'], 'shard')}, {found['compression'] or 'no files'}", _written(found)]
+    parts = many(found["shards"], "chunk" if "service" in found["what"] else "shard")
+    out = [f"{found['path']}: {found['what']}", *_elements(found), f"  {found['bytes']} bytes in {parts}, {found['compression'] or 'no files'}", _written(found)]
+    if not found["spec"]:
+        out.insert(2, f"  each stored as tensors of {', '.join(found['tensors'] or ['unknown dtypes'])}; load needs element_spec")
     out += ["  it was not finished"] * (not found["finished"])
     if found["other runs"]:
         out.append(f"  besides, {many(len(found['other runs']), 'run')} of no use: infeed prune removes such")
@@ -252,7 +229,8 @@ def _unfinished_tf_lines(found):
 
 
 def _elements(found):
-    return [f"  {many(found['elements'], 'element')}" + (f" of {spec_text(found['spec'])}" if found["spec"] else "")]
+    count = "an unknown number of elements" if found["elements"] is None else many(found["elements"], "element")
+    return [f"  {count}" + (f" of {spec_text(found['spec'])}" if found["spec"] else "")]
 
 
 def spec_text(spec):
@@ -270,6 +248,12 @@ def spec_text(spec):
         if form.get("name") == ":ragged":
             values, shapes = next(components), next(components)
             return f"ragged {_definition.dtype_of(values['dtype'])}[{', '.join('?' * (1 + shapes['shape'][1]))}]"
+        if form.get("name") == ":sparse":
+            _, values, shape = next(components), next(components), next(components)
+            return f"sparse {_definition.dtype_of(values['dtype'])}[{', '.join('?' * shape['shape'][0])}]"
+        if form.get("name") == ":tensor":
+            values, _ = next(components), next(components)
+            return f"{_definition.dtype_of(values['dtype'])} of any rank"
         pairs = [(k, text(f)) for k, f in form["dict"]]
         if "name" in form:
             return f"{form['name']}({', '.join(f'{k}={t}' for k, t in pairs)})"
@@ -288,4 +272,4 @@ def _written(found):
 
 
 _LINES = {"TFRecord file": _records.lines, "folder of snapshots": _several_lines, "snapshot": _snapshot_lines, "unfinished snapshot": _unfinished_lines,
-          "dataset saved by tf.data": _tf_lines, "unfinished dataset of tf.data": _unfinished_tf_lines}
+          **dict.fromkeys(_TF.values(), _tf_lines), "unfinished dataset of tf.data": _unfinished_tf_lines}

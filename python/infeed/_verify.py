@@ -3,7 +3,7 @@
 import numpy as np
 
 import infeed
-from infeed import _archive, _describe, _nodes, _records, _snapshot, _stored
+from infeed import _archive, _describe, _load_tf, _nodes, _records, _snapshot, _stored
 from infeed._errors import Error
 from infeed._progress import Progress
 
@@ -17,8 +17,8 @@ def verify(path, shown=False):
     kind = _stored.kind(path)
     if kind == "file":
         return _file(path, shown)
-    folders = _snapshot.folders(path) if kind == "folder of snapshots" else [path]
-    elements = sum(count(infeed.Dataset.load(folder), "verify", shown) for folder in folders)
+    folders = [*_snapshot.folders(path), *_load_tf.folders(path)] if kind == "folder of snapshots" else [path]
+    elements = sum(count(_load_tf.dataset(f) if _load_tf.folders(f) else infeed.Dataset.load(f), "verify", shown) for f in folders)
     return {"path": path, "whole": True, "what": kind, "snapshots": len(folders), "elements": elements}
 
 

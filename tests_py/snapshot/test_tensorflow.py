@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import infeed
+from infeed import _cli
 from infeed.io import SparseTensor
 
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / "testdata" / "tf"
@@ -226,3 +227,38 @@ def test_ragged_and_sparse_tensors_that_tensorflow_stores_now(tmp_path):
     tf.data.Dataset.from_tensors((tf.sparse.from_dense([b"", b"x"]), tf.sparse.from_dense([0, 0]))).save(str(tmp_path / "words"))
     ((words, none),) = infeed.Dataset.load(tmp_path / "words")
     assert words.values.tolist() == [b"x"] and words.indices.tolist() == [[1]] and none.values.tolist() == [] == none.indices.tolist()
+
+
+def test_inspect_and_verify(tmp_path, capsys):
+    """Every folder is described, and read as a whole or found to be damaged."""
+    for fixture in FIXTURES:
+        path = FOLDER / fixture["path"]
+        status = _cli.main(["inspect", str(path), "--json"])
+        found = json.loads(capsys.readouterr().out)
+        if fixture["name"] == "no_metadata":
+            assert found["what"] == "unfinished dataset of tf.data"
+        else:
+            what = {"save": "dataset saved by tf.data", "snapshot": "snapshot of tf.data", "distributed": "snapshot of tf.data's service"}
+            assert status == 0 and found["what"] == what[fixture["kind"]] and found["finished"] == (fixture["outcome"] != "unfinalized")
+            unread = {"killed": "not finished", "partial": "not finished", "no_run": "cannot be read"}.get(fixture["name"])
+            assert unread in found["problem"] if unread else "problem" not in found
+            if found["shards"]:
+                assert found["compression"] == (fixture["compression"] or "NONE")
+            assert (found["spec"] is None) == (fixture["kind"] == "snapshot" or fixture["name"] == "no_spec")
+        whole = fixture["outcome"] == "ok" or fixture["name"] in ("no_spec", "wrong_compression")  # these need to be told what they are
+        status = _cli.main(["verify", str(path)])
+        out = capsys.readouterr()
+        assert status == (0 if whole else 1), fixture["name"]
+        assert f": whole, {fixture['num_elements']} elements" in out.out or not whole or fixture["outcome"] != "ok"
+    _cli.main(["inspect", str(FOLDER / named("default_none")["path"])])
+    text = capsys.readouterr().out
+    assert "an unknown number of elements\n  each stored as tensors of int64, float32, int64; load needs element_spec\n" in text and "in 2 shards, NONE" in text
+    for name, said in (("ragged2", "9 elements of ragged float32[?, ?]"), ("sparse", "9 elements of sparse float32[?, ?]"),
+                       ("unknown_rank", "9 elements of float32 of any rank"), ("distributed_none", "in 2 chunks")):
+        _cli.main(["inspect", str(FOLDER / named(name)["path"])])
+        assert said in capsys.readouterr().out
+    for name in ("default_none", "custom_gzip"):
+        shutil.copytree(FOLDER / named(name)["path"], tmp_path / name)
+    assert _cli.main(["inspect", str(tmp_path)]) == 0 and "2 snapshots" in capsys.readouterr().out
+    assert _cli.main(["verify", str(tmp_path)]) == 0 and "whole, 22 elements in 2 snapshots" in capsys.readouterr().out
+    assert _cli.main(["prune", str(tmp_path), "--yes"]) == 0 and "nothing can go" in capsys.readouterr().out
