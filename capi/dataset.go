@@ -14,7 +14,6 @@ import (
 	"infeed/core/dataset"
 	"infeed/core/pipeline"
 	"infeed/core/snapshot"
-	"infeed/core/spec"
 	"infeed/core/vfs"
 )
 
@@ -99,30 +98,42 @@ func tfFolder(c *call) error {
 }
 
 func datasetOpen(c *call) error {
-	d, err := pipeline.Parse(c.data(), func(handle uint64) (*pipeline.Dataset, error) {
+	given := map[*pipeline.Dataset]bool{}
+	all, err := pipeline.Parse(c.data(), func(handle uint64) (*pipeline.Dataset, error) {
 		o, err := lookup[datasetObject](handle)
+		given[o.Dataset] = true
 		return o.Dataset, err
 	})
 	if err != nil {
 		return err
 	}
-	h, err := newHandle(datasetObject{d}, nil, nil)
-	if err != nil {
+	// The address is of the caller's memory.
+	handles := unsafe.Slice(*(**C.uint64_t)(unsafe.Pointer(&c.c.arg[0])), len(all))
+	result := [][]any{}
+	for i, d := range all {
+		if handles[i] = 0; given[d] {
+			continue
+		}
+		h, err := newHandle(datasetObject{d}, nil, nil)
+		if err != nil {
+			closeAll(handles[:i])
+			return err
+		}
+		handles[i] = C.uint64_t(h)
+		result = append(result, []any{d.Cardinality(), d.Indexed(), d.Spec(), d.Text()})
+	}
+	if err := c.long(result); err != nil {
+		closeAll(handles)
 		return err
 	}
-	c.c.handle = C.uint64_t(h)
-	c.setOut(0, d.Cardinality())
-	c.setOut(1, 0)
-	if d.Indexed() {
-		c.setOut(1, 1)
-	}
-	return c.long(opened{d.Spec(), d.Text()})
+	return nil
 }
 
-// opened is what Python is told of a definition.
-type opened struct {
-	Spec *spec.Element `json:"spec"`
-	Text string        `json:"text"`
+func closeAll(handles []C.uint64_t) {
+	for i, h := range handles {
+		closeHandle(uint64(h), 0)
+		handles[i] = 0
+	}
 }
 
 func datasetAt(c *call) error {

@@ -142,11 +142,13 @@ int32_t infeed_order(infeed_call *call);
 /* Results that may be long are JSON in text, or where entry.slot is not 0, in that
  * slot, which is lent. */
 
-/* Checks a definition: handle. data: JSON, see pipeline.Node; inputs may be handles of
- * datasets. The arrays it names by address must stay until the dataset, those made of
- * it and their iterators are closed. out[0]: how many elements a pass has, -1 without
- * end, -2 unknown; out[1]: 1 where elements can be had by number. Long result: the
- * spec of its elements, and its last operation in words. */
+/* Checks a definition, and gives a handle for each of its operations. data: JSON, see
+ * core/pipeline/definition.go. The handles go to the uint64 numbers at address arg[0],
+ * one for each entry of the list, 0 for those that are handles themselves; where the
+ * call fails there are none. The arrays it names by address must stay until the
+ * datasets, those made of them and their iterators are closed. Long result: a list with
+ * [how many elements a pass has (-1 without end, -2 unknown), whether elements can be
+ * had by number, the spec of elements, the operation in words] for each handle. */
 int32_t infeed_dataset_open(infeed_call *call);
 
 /* Makes element arg[1] of pass arg[0], as a group of one in a lent slot: entry (see

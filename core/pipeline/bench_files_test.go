@@ -66,18 +66,18 @@ func table(b *testing.B, rows int) string {
 
 // from is the definition of operations as Python writes them, each `op args`.
 func from(b *testing.B, ops ...string) *Node {
-	text := ""
-	for _, op := range ops {
+	var list []string
+	for i, op := range ops {
 		name, args, _ := strings.Cut(op, " ")
 		inputs := "[]"
-		if text != "" {
-			inputs = "[" + text + "]"
+		if i > 0 {
+			inputs = fmt.Sprintf("[%d]", i-1)
 		}
-		text = fmt.Sprintf(`{"op": %q, "inputs": %s, "args": %s}`, name, inputs, args)
+		list = append(list, fmt.Sprintf(`{"op": %q, "inputs": %s, "args": %s}`, name, inputs, args))
 	}
-	var n Node
-	require.NoError(b, json.Unmarshal([]byte(text), &n))
-	return &n
+	all, err := Parse([]byte("["+strings.Join(list, ", ")+"]"), nil)
+	require.NoError(b, err)
+	return all[len(all)-1].node()
 }
 
 // countOf is the definition of how many elements there are.

@@ -45,11 +45,11 @@ type Subdataset struct {
 
 	skeleton *skeleton
 	failed   error // why there is none
-	find     func(handle uint64) (*Dataset, error)
+	find     Finding
 }
 
 // resolve reads the template, and finds the datasets that it names by handle.
-func (s *Subdataset) resolve(find func(handle uint64) (*Dataset, error)) (err error) {
+func (s *Subdataset) resolve(find Finding) (err error) {
 	s.find = find
 	if s.Call == nil {
 		s.skeleton, err = readSkeleton(s.Template, find)
@@ -88,7 +88,8 @@ func isNull(b json.RawMessage) bool { return len(b) == 0 || string(b) == "null" 
 func (s *Subdataset) text() string {
 	parts := []string{}
 	if s.skeleton != nil {
-		s.skeleton.visit(func(n *part) { parts = append(parts, n.text()) })
+		s.skeleton.visit(func(n *part) { parts = append(parts, n.text()) },
+			func(place int) { parts = append(parts, fmt.Sprintf("again(%d)", place)) })
 	}
 	sum := ""
 	if len(s.Program) > 0 {
@@ -106,7 +107,7 @@ func (s *Subdataset) seeds() []uint64 {
 		return []uint64{s.Seed}
 	}
 	var out []uint64
-	s.skeleton.visit(func(n *part) { out = append(out, n.seeds()...) })
+	s.skeleton.visit(func(n *part) { out = append(out, n.seeds()...) }, nil)
 	return out
 }
 

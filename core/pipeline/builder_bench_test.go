@@ -17,7 +17,7 @@ func BenchmarkFlatMap(b *testing.B) {
 		"range": on("flat_map", returning(rangeTo(`{"$value": 0}`), itself, int64Spec), on("map", `"map_func": {"name": "g", "program": `+remainder+`}`, rangeTo("1000000000"))),
 	} {
 		b.Run(name, func(b *testing.B) {
-			d, err := Parse([]byte(text), nil)
+			d, err := definitionOf(b, text, nil)
 			require.NoError(b, err)
 			s := datasettest.Scope(0)
 			defer s.Close()

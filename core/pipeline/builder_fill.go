@@ -7,13 +7,29 @@ import (
 	"infeed/core/errs"
 )
 
-// build returns the dataset for values and the datasets of an element.
-func (s *skeleton) build(v values, inputs []dataset.Definition) (dataset.Definition, error) {
-	d, _, err := s.root.build(v, inputs)
-	return d, err
+// madePart is the dataset of a part, for one element.
+type madePart struct {
+	def    dataset.Definition
+	height int
 }
 
-func (p *part) build(v values, given []dataset.Definition) (dataset.Definition, int, error) {
+// build returns the dataset for values and the datasets of an element.
+func (s *skeleton) build(v values, inputs []dataset.Definition) (dataset.Definition, error) {
+	made := make([]madePart, len(s.parts))
+	for _, place := range s.open {
+		d, height, err := s.make(place, v, inputs, made)
+		if err != nil {
+			return nil, err
+		}
+		made[place] = madePart{d, height}
+	}
+	return made[len(made)-1].def, nil
+}
+
+// make returns the dataset of a part and its height; made has those that it works on,
+// unless they are built already.
+func (s *skeleton) make(place int, v values, given []dataset.Definition, made []madePart) (dataset.Definition, int, error) {
+	p := s.parts[place]
 	switch {
 	case p.built != nil:
 		return p.built, p.height, nil
@@ -37,11 +53,14 @@ func (p *part) build(v values, given []dataset.Definition) (dataset.Definition, 
 	}
 	inputs, height := make([]dataset.Definition, len(p.inputs)), 0
 	for i, in := range p.inputs {
-		d, h, err := in.build(v, given)
-		if err != nil {
-			return nil, 0, err
+		input := madePart{s.parts[in].built, s.parts[in].height}
+		if input.def == nil {
+			input = made[in]
 		}
-		inputs[i], height = d, max(height, h+1)
+		inputs[i], height = input.def, max(height, input.height+1)
+	}
+	if height > maxDepth {
+		return nil, 0, errs.New(errs.InvalidArgument, "definition", "more than %d operations on one another", maxDepth)
 	}
 	d, err := op.build(inputs, height)
 	return d, height, err
@@ -75,14 +94,25 @@ func (p *part) filled(v values) (Op, error) {
 	return op, nil
 }
 
-// visit calls f for every part, inputs first.
-func (s *skeleton) visit(f func(*part)) { s.root.visit(f) }
-
-func (p *part) visit(f func(*part)) {
-	for _, in := range p.inputs {
-		in.visit(f)
+// visit calls f for every part, inputs first, each once; again, unless it is nil, where
+// one is met once more.
+func (s *skeleton) visit(f func(*part), again func(place int)) {
+	places := map[int]int{}
+	var at func(place int)
+	at = func(place int) {
+		if seen, met := places[place]; met {
+			if again != nil {
+				again(seen)
+			}
+			return
+		}
+		for _, in := range s.parts[place].inputs {
+			at(in)
+		}
+		places[place] = len(places)
+		f(s.parts[place])
 	}
-	f(p)
+	at(len(s.parts) - 1)
 }
 
 // text names the operation and its arguments.
@@ -119,7 +149,7 @@ func (s *skeleton) withSeeds(seeds *[]uint64) (*skeleton, error) {
 		*seeds = (*seeds)[1:]
 		return seed
 	}
-	return settled(s.root.copied(func(p *part) {
+	return s.copied(func(p *part) {
 		switch op := p.made.(type) {
 		case seeded:
 			p.made = op.reseeded(next())
@@ -130,28 +160,28 @@ func (s *skeleton) withSeeds(seeds *[]uint64) (*skeleton, error) {
 			seed := next()
 			p.seed = &seed
 		}
-	}))
+	})
 }
 
 // drawnAs returns a copy in which seeds that were drawn are this one.
 func (s *skeleton) drawnAs(seed uint64) (*skeleton, error) {
-	return settled(s.root.copied(func(p *part) {
+	return s.copied(func(p *part) {
 		if op, ok := p.made.(seeded); ok && p.drawn {
 			p.made = op.reseeded(seed)
 		} else if p.drawn && p.seed != nil {
 			p.seed = &seed
 		}
-	}))
+	})
 }
 
-// copied returns a copy of a tree whose parts f has changed, inputs first.
-func (p *part) copied(f func(*part)) *part {
-	out := *p
-	out.built = nil
-	out.inputs = make([]*part, len(p.inputs))
-	for i, in := range p.inputs {
-		out.inputs[i] = in.copied(f)
+// copied returns a copy whose parts f has changed, inputs first.
+func (s *skeleton) copied(f func(*part)) (*skeleton, error) {
+	copies, parts := map[*part]*part{}, make([]*part, len(s.parts))
+	for i, p := range s.parts {
+		out := *p
+		out.built = nil
+		copies[p], parts[i] = &out, &out
 	}
-	f(&out)
-	return &out
+	s.visit(func(p *part) { f(copies[p]) }, nil)
+	return settled(parts)
 }

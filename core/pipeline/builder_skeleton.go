@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"encoding/json"
+	"slices"
 
 	"infeed/core/dataset"
 	"infeed/core/errs"
@@ -10,7 +11,7 @@ import (
 
 // resolving is an operation whose arguments name datasets by handle.
 type resolving interface {
-	resolve(find func(handle uint64) (*Dataset, error)) error
+	resolve(find Finding) error
 }
 
 // containing is an operation with seeds in the datasets that its functions return.
@@ -21,7 +22,10 @@ type containing interface {
 }
 
 // skeleton is a template that was read and checked as far as it can be.
-type skeleton struct{ root *part }
+type skeleton struct {
+	parts []*part // each behind those that it works on
+	open  []int   // places of those that are built for each element, and of what these need
+}
 
 // part is an operation of a template. It is of one of these kinds: a dataset of the
 // element, a source of values, a dataset that was built already since it depends on
@@ -38,7 +42,7 @@ type part struct {
 	// seed is that of an operation with values; drawn says that the user gave none.
 	seed   *uint64
 	drawn  bool
-	inputs []*part
+	inputs []int // places in the skeleton
 }
 
 // hole is where a value goes into arguments, and how.
@@ -59,98 +63,104 @@ const (
 	opTensors = "tensors_of_values"
 )
 
-func readSkeleton(text json.RawMessage, find func(uint64) (*Dataset, error)) (*skeleton, error) {
-	root, err := readPart(text, find, 0)
+func readSkeleton(text json.RawMessage, find Finding) (*skeleton, error) {
+	list, err := readList(text)
 	if err != nil {
 		return nil, err
 	}
-	return settled(root)
+	r := reading{find: find, places: map[*Node]int{}}
+	places := make([]int, len(list)) // in the skeleton, of what is in the list
+	for i, w := range list {
+		if places[i], err = r.part(w, places); err != nil {
+			return nil, err
+		}
+	}
+	return settled(r.parts)
+}
+
+// reading makes a skeleton of a text.
+type reading struct {
+	find   Finding
+	parts  []*part
+	places map[*Node]int // of the operations that were made already
+}
+
+// part adds what is in a list and returns its place.
+func (r *reading) part(w written, places []int) (int, error) {
+	if w.Handle != 0 {
+		d, err := r.find.dataset(w.Handle)
+		if err != nil {
+			return 0, err
+		}
+		return r.made(d.root), nil
+	}
+	p := &part{op: w.Op, input: -1}
+	for _, in := range w.Inputs {
+		p.inputs = append(p.inputs, places[in])
+	}
+	r.parts = append(r.parts, p)
+	return len(r.parts) - 1, p.read(&w, r.find)
+}
+
+// made adds operations that were made already.
+func (r *reading) made(n *Node) int {
+	if place, there := r.places[n.origin()]; there {
+		return place
+	}
+	p := &part{op: n.Op.text(), input: -1, made: n.Op}
+	for _, in := range n.Inputs {
+		p.inputs = append(p.inputs, r.made(in))
+	}
+	r.parts = append(r.parts, p)
+	r.places[n.origin()] = len(r.parts) - 1
+	return len(r.parts) - 1
 }
 
 // settled builds what depends on no element.
-func settled(root *part) (*skeleton, error) {
-	return &skeleton{root}, root.settle()
-}
-
-func (p *part) settle() error {
-	fixed := p.made != nil
-	for _, in := range p.inputs {
-		if err := in.settle(); err != nil {
-			return err
+func settled(parts []*part) (*skeleton, error) {
+	s := &skeleton{parts: parts}
+	for place, p := range parts {
+		fixed := p.made != nil
+		for _, in := range p.inputs {
+			fixed = fixed && parts[in].built != nil
 		}
-		fixed = fixed && in.built != nil
-	}
-	if !fixed {
-		return nil
-	}
-	var err error
-	p.built, p.height, err = p.build(values{}, nil)
-	return err
-}
-
-func readPart(text json.RawMessage, find func(uint64) (*Dataset, error), depth int) (*part, error) {
-	if depth > maxDepth {
-		return nil, errs.New(errs.InvalidArgument, "definition", "more than %d operations on one another", maxDepth)
-	}
-	var handle uint64
-	if err := json.Unmarshal(text, &handle); err == nil {
-		return namedPart(handle, find)
-	}
-	var head struct {
-		Op     string            `json:"op"`
-		Inputs []json.RawMessage `json:"inputs"`
-		Args   json.RawMessage   `json:"args"`
-	}
-	if err := strictly(text, &head); err != nil {
-		return nil, errs.Wrap(err, errs.InvalidArgument, "definition", "cannot read %.80s", text)
-	}
-	p := &part{op: head.Op, input: -1}
-	for _, input := range head.Inputs {
-		in, err := readPart(input, find, depth+1)
-		if err != nil {
+		if !fixed {
+			continue
+		}
+		var err error
+		if p.built, p.height, err = s.make(place, values{}, nil, nil); err != nil {
 			return nil, err
 		}
-		p.inputs = append(p.inputs, in)
 	}
-	return p, p.read(head.Args, find)
-}
-
-// namedPart is a dataset that was checked before.
-func namedPart(handle uint64, find func(uint64) (*Dataset, error)) (*part, error) {
-	if find == nil {
-		return nil, errs.New(errs.InvalidArgument, "definition", "nobody knows dataset %d", handle)
+	needed := make([]bool, len(parts))
+	needed[len(parts)-1] = true
+	for place := len(parts) - 1; place >= 0; place-- {
+		if p := parts[place]; needed[place] {
+			s.open = append(s.open, place)
+			for _, in := range p.inputs {
+				needed[in] = needed[in] || p.built == nil
+			}
+		}
 	}
-	d, err := find(handle)
-	if err != nil {
-		return nil, err
-	}
-	return treePart(d.root), nil
-}
-
-// treePart is a tree of operations that were made already.
-func treePart(n *Node) *part {
-	p := &part{op: n.Op.text(), input: -1, made: n.Op}
-	for _, in := range n.Inputs {
-		p.inputs = append(p.inputs, treePart(in))
-	}
-	return p
+	slices.Reverse(s.open)
+	return s, nil
 }
 
 // read reads the arguments.
-func (p *part) read(args json.RawMessage, find func(uint64) (*Dataset, error)) error {
+func (p *part) read(w *written, find Finding) (err error) {
 	switch p.op {
 	case opInput:
 		var a struct {
 			Index int `json:"index"`
 		}
-		if err := strictly(args, &a); err != nil || a.Index < 0 {
-			return errs.New(errs.InvalidArgument, "definition", "the arguments %.80s of input", args)
+		if err := strictly(w.Args, &a); err != nil || a.Index < 0 {
+			return errs.New(errs.InvalidArgument, "definition", "the arguments %.80s of input", w.Args)
 		}
 		p.input = a.Index
 		return nil
 	case opSlices, opTensors:
 		p.source = &valuesSource{}
-		if err := strictly(args, p.source); err != nil {
+		if err := strictly(w.Args, p.source); err != nil {
 			return errs.Wrap(err, errs.InvalidArgument, "definition", "the arguments of %s", p.op)
 		}
 		return nil
@@ -159,21 +169,14 @@ func (p *part) read(args json.RawMessage, find func(uint64) (*Dataset, error)) e
 	if !known {
 		return errs.New(errs.InvalidArgument, "definition", "there is no operation %q", p.op)
 	}
-	if err := p.cut(args); err != nil {
+	if err := p.cut(w.Args); err != nil {
 		return err
 	}
-	op := make()
-	if err := p.readSeed(args, op); err != nil || len(p.holes) > 0 {
+	if err := p.readSeed(w.Args, make()); err != nil || len(p.holes) > 0 {
 		return err
 	}
-	p.made = op
-	if err := strictly(args, p.made); err != nil {
-		return errs.Wrap(err, errs.InvalidArgument, "definition", "the arguments of %s", p.op)
-	}
-	if r, ok := p.made.(resolving); ok {
-		return r.resolve(find)
-	}
-	return nil
+	p.made, err = w.operation(find)
+	return err
 }
 
 // readSeed finds whether a seed was drawn, and that of an operation with values in

@@ -45,7 +45,7 @@ func reducing(template, program, spec string) string {
 
 func parse(t *testing.T, text string) *Dataset {
 	t.Helper()
-	d, err := Parse([]byte(text), func(handle uint64) (*Dataset, error) {
+	d, err := definitionOf(t, text, func(handle uint64) (*Dataset, error) {
 		return nil, errs.New(errs.NotFound, "test", "dataset %d", handle)
 	})
 	require.NoError(t, err)
@@ -114,7 +114,7 @@ func TestNonsenseOfTemplatesIsRefused(t *testing.T) {
 		"batch_size is 0":                 on("flat_map", returning(on("batch", `"batch_size": 0, "drop_remainder": false`, rangeTo("2")), "null", int64Spec), rangeTo("2")),
 		"works on 1 datasets":             on("flat_map", returning(on("batch", `"batch_size": 1, "drop_remainder": false`), "null", int64Spec), rangeTo("2")),
 	} {
-		_, err := Parse([]byte(text), nil)
+		_, err := definitionOf(t, text, nil)
 		require.ErrorContains(t, err, want)
 		require.Equal(t, errs.InvalidArgument, errs.KindOf(err))
 	}
@@ -151,7 +151,7 @@ func (f *fakeCaller) Call(_ *dataset.Scope, _ int64, in block.Block, dst dataset
 	if err != nil {
 		return 0, err
 	}
-	out.Columns[0].Text.Append([]byte(on("slices_of_values", `"structure": null, "values": [0]`)))
+	out.Columns[0].Text.Append([]byte(`[{"op": "slices_of_values", "args": {"structure": null, "values": [0]}}]`))
 	copy(out.Columns[1].Data, in.Columns[0].Data)
 	copy(out.Columns[1].Data[8:], in.Columns[0].Data)
 	return 1, nil

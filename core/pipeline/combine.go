@@ -134,7 +134,7 @@ func (m *measuring) run(outer *dataset.Scope) error {
 	if err != nil {
 		return err
 	}
-	def, _, err := root.build(0)
+	def, _, err := root.build()
 	if err != nil {
 		return err
 	}

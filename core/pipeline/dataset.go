@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"encoding/json"
 	"sync"
 
 	"infeed/core/arena"
@@ -16,8 +15,8 @@ type Dataset struct {
 	root     *Node
 	def      dataset.Definition
 	height   int
-	elements string
-	rest     *Rest // what earlier readers left of it; nil: all
+	elements *spec.Element // what its structure says of them
+	rest     *Rest         // what earlier readers left of it; nil: all
 	facts    facts
 	shared   struct {
 		once sync.Once
@@ -35,24 +34,11 @@ type Dataset struct {
 
 // New checks a definition.
 func New(root *Node) (*Dataset, error) {
-	def, height, err := root.build(0)
+	def, height, err := root.build()
 	if err != nil {
 		return nil, err
 	}
-	return &Dataset{root: root, def: def, height: height, elements: "elements " + def.Spec().String()}, nil
-}
-
-// Parse reads a definition from JSON and checks it. resolve finds the datasets that
-// it names by number as inputs.
-func Parse(text []byte, resolve func(handle uint64) (*Dataset, error)) (*Dataset, error) {
-	root := &Node{}
-	if err := json.Unmarshal(text, root); err != nil {
-		return nil, errs.Wrap(err, errs.InvalidArgument, "definition", "cannot be read")
-	}
-	if err := root.resolve(resolve); err != nil {
-		return nil, err
-	}
-	return New(root)
+	return &Dataset{root: root, def: def, height: height, elements: def.Spec()}, nil
 }
 
 // Cardinality returns the number of elements of a pass, or dataset.Infinite, or

@@ -1,9 +1,6 @@
 package pipeline
 
 import (
-	"bytes"
-	"encoding/json"
-
 	"infeed/core/dataset"
 	"infeed/core/errs"
 )
@@ -26,8 +23,7 @@ type Node struct {
 	Op     Op
 	Inputs []*Node
 
-	handle uint64   // of the dataset that stands for this node; 0: none
-	built  *Dataset // that was checked before
+	built *Dataset // that was checked before
 }
 
 // origin returns the node that was built, of which n may be a copy.
@@ -55,98 +51,67 @@ func Chain(ops ...Op) *Node {
 // maxDepth bounds how many operations a definition has on one another.
 const maxDepth = 1000
 
-// UnmarshalJSON reads {"op": name, "inputs": [...], "args": {...}}, or a number: the
-// handle of a dataset.
-func (n *Node) UnmarshalJSON(b []byte) error {
-	if err := json.Unmarshal(b, &n.handle); err == nil {
-		return nil
-	}
-	var head struct {
-		Op     string            `json:"op"`
-		Inputs []json.RawMessage `json:"inputs"`
-		Args   json.RawMessage   `json:"args"`
-	}
-	if err := strictly(b, &head); err != nil {
-		return errs.Wrap(err, errs.InvalidArgument, "definition", "cannot read %.80s", b)
-	}
-	make, known := ops[head.Op]
-	if !known {
-		return errs.New(errs.InvalidArgument, "definition", "there is no operation %q", head.Op)
-	}
-	n.Op = make()
-	if err := strictly(head.Args, n.Op); err != nil {
-		return errs.Wrap(err, errs.InvalidArgument, "definition", "the arguments of %s", head.Op)
-	}
-	for _, input := range head.Inputs {
-		child := &Node{}
-		if err := child.UnmarshalJSON(input); err != nil {
-			return err
-		}
-		n.Inputs = append(n.Inputs, child)
-	}
-	return nil
-}
-
-func strictly(b []byte, into any) error {
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
-	return d.Decode(into)
-}
-
-// resolve finds the datasets that nodes name by handle.
-func (n *Node) resolve(find func(handle uint64) (*Dataset, error)) error {
-	if n.handle != 0 {
-		d, err := find(n.handle)
-		if err != nil {
-			return err
-		}
-		*n = Node{Op: d.root.Op, Inputs: d.root.Inputs, built: d}
-		return nil
-	}
-	if n.Op == nil {
-		return errs.New(errs.InvalidArgument, "definition", "a node without an operation")
-	}
-	if op, ok := n.Op.(resolving); ok {
-		if err := op.resolve(find); err != nil {
-			return err
-		}
-	}
-	for _, input := range n.Inputs {
-		if err := input.resolve(find); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// build returns the dataset of a tree and its height.
-func (n *Node) build(depth int) (dataset.Definition, int, error) {
-	if n.built != nil && n.built.height < maxDepth {
-		return n.built.def, n.built.height, nil
-	}
-	if depth > maxDepth {
-		return nil, 0, errs.New(errs.InvalidArgument, "definition", "more than %d operations on one another", maxDepth)
-	}
-	if want := n.Op.inputs(); want != len(n.Inputs) && (want != some || len(n.Inputs) == 0) {
-		return nil, 0, errs.New(errs.InvalidArgument, "definition", "%s works on %d datasets; %d were given", n.Op.text(), want, len(n.Inputs))
-	}
-	var inputs []dataset.Definition
-	height := 0
-	for _, input := range n.Inputs {
-		d, h, err := input.build(depth + 1)
-		if err != nil {
+// build returns the dataset of a node and how many others it has under it.
+func (n *Node) build() (dataset.Definition, int, error) {
+	d := n.built
+	if d == nil {
+		var err error
+		if d, err = (&building{}).node(n); err != nil {
 			return nil, 0, err
 		}
-		inputs, height = append(inputs, d), max(height, h+1)
+	}
+	return d.def, d.height, nil
+}
+
+// building knows what was built below others, since several may work on one.
+type building struct{ done map[*Node]*Dataset }
+
+func (b *building) input(n *Node) (*Dataset, error) {
+	if n.built != nil {
+		return n.built, nil
+	}
+	if d := b.done[n]; d != nil {
+		return d, nil
+	}
+	d, err := b.node(n)
+	if err != nil {
+		return nil, err
+	}
+	if b.done == nil {
+		b.done = map[*Node]*Dataset{}
+	}
+	b.done[n] = d
+	return d, nil
+}
+
+func (b *building) node(n *Node) (*Dataset, error) {
+	if n.Op == nil {
+		return nil, errs.New(errs.InvalidArgument, "definition", "a node without an operation")
+	}
+	if want := n.Op.inputs(); want != len(n.Inputs) && (want != some || len(n.Inputs) == 0) {
+		return nil, errs.New(errs.InvalidArgument, "definition", "%s works on %d datasets; %d were given", n.Op.text(), want, len(n.Inputs))
+	}
+	d := &Dataset{root: n}
+	var inputs []dataset.Definition
+	for _, input := range n.Inputs {
+		in, err := b.input(input)
+		if err != nil {
+			return nil, err
+		}
+		inputs, d.height = append(inputs, in.def), max(d.height, in.height+1)
+	}
+	if d.height > maxDepth {
+		return nil, errs.New(errs.InvalidArgument, "definition", "more than %d operations on one another", maxDepth)
 	}
 	if _, bare := n.Op.(*Indexed); bare { // it looks at what its input is
 		inputs[0] = uncounted(inputs[0])
 	}
-	d, err := n.made(inputs, height)
+	made, err := n.made(inputs, d.height)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	return count(d, n), height, nil
+	d.def = count(made, n)
+	return d, nil
 }
 
 // builtOnNode is an operation that needs more of its inputs than their datasets.
@@ -162,10 +127,28 @@ func (n *Node) made(inputs []dataset.Definition, height int) (dataset.Definition
 	return n.Op.build(inputs, height)
 }
 
-// visit calls f for every node, inputs first.
-func (n *Node) visit(f func(*Node)) {
-	for _, input := range n.Inputs {
-		input.visit(f)
+// visit calls f for every node, inputs first, each once. Where one is met again, again
+// is called, unless it is nil, with its place among them.
+func (n *Node) visit(f func(*Node), again func(place int)) {
+	(&visiting{f, again, map[*Node]int{}}).node(n)
+}
+
+type visiting struct {
+	f      func(*Node)
+	again  func(place int)
+	places map[*Node]int
+}
+
+func (v *visiting) node(n *Node) {
+	if place, seen := v.places[n.origin()]; seen {
+		if v.again != nil {
+			v.again(place)
+		}
+		return
 	}
-	f(n)
+	for _, input := range n.Inputs {
+		v.node(input)
+	}
+	v.places[n.origin()] = len(v.places)
+	v.f(n)
 }

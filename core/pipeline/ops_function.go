@@ -33,7 +33,7 @@ func (f *FlatMap) build(inputs []dataset.Definition, height int) (dataset.Defini
 	return transform.FlatMap(inputs[0], b, uint64(height))
 }
 
-func (f *FlatMap) resolve(find func(uint64) (*Dataset, error)) error {
+func (f *FlatMap) resolve(find Finding) error {
 	return f.MapFunc.resolve(find)
 }
 
@@ -66,7 +66,7 @@ func (i *Interleave) build(inputs []dataset.Definition, height int) (dataset.Def
 		CycleLength: i.CycleLength, BlockLength: i.BlockLength, Parallel: i.NumParallelCalls, Height: uint64(height)})
 }
 
-func (i *Interleave) resolve(find func(uint64) (*Dataset, error)) error {
+func (i *Interleave) resolve(find Finding) error {
 	return i.MapFunc.resolve(find)
 }
 
@@ -113,7 +113,7 @@ func (g *GroupByWindow) build(inputs []dataset.Definition, height int) (dataset.
 	return transform.GroupByWindow(inputs[0], o)
 }
 
-func (g *GroupByWindow) resolve(find func(uint64) (*Dataset, error)) error {
+func (g *GroupByWindow) resolve(find Finding) error {
 	return g.ReduceFunc.resolve(find)
 }
 

@@ -51,9 +51,11 @@ func (s *Stored) options(e *spec.Element) (o snapshot.Options, err error) {
 type Snapshot struct {
 	onOne
 	Stored
-	// Reader makes the elements of later passes out of "load" and "parts" of the folder;
-	// null: they come as they were written.
-	Reader *Node `json:"reader"`
+	// Reader is the definition that makes the elements of later passes out of "load" and
+	// "parts" of the folder; null: they come as they were written.
+	Reader json.RawMessage `json:"reader"`
+
+	reader *Node
 }
 
 // buildOn implements builtOnNode: a pass that was broken off goes on with the seeds that
@@ -72,12 +74,12 @@ func (s *Snapshot) buildOn(n *Node, inputs []dataset.Definition) (dataset.Defini
 		if len(others) != len(k.Seeds) {
 			return nil, errs.New(errs.StateMismatch, "snapshot", "%q was begun with %d seeds; the dataset has %d", s.Path, len(others), len(k.Seeds))
 		}
-		d, _, err := input.withSeeds(&others).build(0)
+		d, _, err := input.withSeeds(&others).build()
 		return d, err
 	}
-	if s.Reader != nil {
+	if s.reader != nil {
 		k.Reader = func() (dataset.Definition, error) {
-			d, _, err := s.Reader.build(0)
+			d, _, err := s.reader.build()
 			return d, err
 		}
 	}
@@ -88,34 +90,33 @@ func (s *Snapshot) build([]dataset.Definition, int) (dataset.Definition, error) 
 	return nil, errs.New(errs.InvalidArgument, "snapshot", "there can be none in a dataset that is made for each element; put snapshot behind flat_map or interleave")
 }
 
-func (s *Snapshot) resolve(find func(uint64) (*Dataset, error)) error {
-	if s.Reader == nil {
-		return nil
+func (s *Snapshot) resolve(find Finding) (err error) {
+	if !isNull(s.Reader) {
+		s.reader, err = readNode(s.Reader, find)
 	}
-	return s.Reader.resolve(find)
+	return err
 }
 
 func (s *Snapshot) seeds() []uint64 {
-	if s.Reader == nil {
+	if s.reader == nil {
 		return nil
 	}
-	return s.Reader.seeds()
+	return s.reader.seeds()
 }
 
 func (s *Snapshot) withSeeds(seeds *[]uint64) Op {
 	out := *s
-	if s.Reader != nil {
-		out.Reader = s.Reader.withSeeds(seeds)
+	if s.reader != nil {
+		out.reader = s.reader.withSeeds(seeds)
 	}
 	return &out
 }
 
 func (s *Snapshot) text() string {
-	if s.Reader == nil {
+	if s.reader == nil {
 		return "snapshot()"
 	}
-	var texts []string
-	s.Reader.visit(func(n *Node) { texts = append(texts, n.Op.text()) })
+	texts := s.reader.texts(nil)
 	return fmt.Sprintf("snapshot(reader_func={%s})", strings.Join(texts, ", "))
 }
 

@@ -72,10 +72,10 @@ func TestSnapshotKeepsTheOrderThatItBeganWith(t *testing.T) {
 func TestSaveIsAnOperation(t *testing.T) {
 	folder := t.TempDir()
 	text := `{"op": "save", "args": {"path": "` + folder + `", "compression": "ZSTD"}, "inputs": [{"op": "range", "args": {"start": 0, "stop": 7, "step": 1, "output_type": "<i8"}}]}`
-	d, err := Parse([]byte(text), nil)
+	d, err := definitionOf(t, text, nil)
 	require.NoError(t, err)
 	require.Equal(t, []int64{7}, numbersOf(t, d, Options{Workers: 1}))
-	d, err = Parse([]byte(`{"op": "load", "args": {"path": "`+folder+`"}}`), nil)
+	d, err = definitionOf(t, `{"op": "load", "args": {"path": "`+folder+`"}}`, nil)
 	require.NoError(t, err)
 	require.Equal(t, []int64{0, 1, 2, 3, 4, 5, 6}, numbersOf(t, d, Options{}))
 }

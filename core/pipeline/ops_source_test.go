@@ -91,7 +91,7 @@ func TestSources(t *testing.T) {
 		{"CsvDataset", `{"filenames": ["FOLDER/text", "FOLDER/b"], "record_defaults": [{"dtype": "|O8"}], "header": true, "exclude_cols": [1]}`, -2, "",
 			`CsvDataset(record_defaults=[object required], header=True, field_delim=",", use_quote_delim=False, na_value="", select_cols=None, exclude_cols=[1], compression_type="", errors="")`},
 	} {
-		d, err := Parse([]byte(fmt.Sprintf(`{"op": %q, "args": %s}`, c.op, strings.ReplaceAll(c.args, "FOLDER", folder))), nil)
+		d, err := definitionOf(t, fmt.Sprintf(`{"op": %q, "args": %s}`, c.op, strings.ReplaceAll(c.args, "FOLDER", folder)), nil)
 		require.NoError(t, err, c.op)
 		require.Equal(t, c.cardinality, d.Cardinality(), "%s %s", c.op, c.args)
 		require.Equal(t, c.text, d.structure()[0])
@@ -121,7 +121,7 @@ func TestSourcesRefuseNonsense(t *testing.T) {
 		"has 1 bytes; int32 has 4":     `{"op": "CsvDataset", "args": {"filenames": [], "record_defaults": [{"dtype": "<i4", "default": "AQ=="}]}}`,
 		"elements with a state were e": `{"op": "from_generator", "args": {"name": "f", "call": 1, "stateful": true, "spec": {}}}`,
 	} {
-		_, err := Parse([]byte(text), nil)
+		_, err := definitionOf(t, text, nil)
 		require.Equal(t, errs.InvalidArgument, errs.KindOf(err), want)
 		require.ErrorContains(t, err, want)
 	}

@@ -44,7 +44,7 @@ func TestTransformations(t *testing.T) {
 			"[0] [1] [0]", "rejection_resample(odd, target_dist=[0.5 0.5], initial_dist=[0.5 0.5], seed=None)"},
 	} {
 		if c.name == "" {
-			_, err := Parse([]byte(c.text), nil)
+			_, err := definitionOf(t, c.text, nil)
 			require.Equal(t, errs.InvalidArgument, errs.KindOf(err), c.text)
 			continue
 		}
@@ -86,7 +86,7 @@ func TestDrawnSeedsOfMixes(t *testing.T) {
 		require.Equal(t, first.structure(), second.structure(), op)
 		seeds := []uint64{1}
 		reseeded := &Dataset{root: second.root.withSeeds(&seeds)}
-		d, _, err := reseeded.root.build(0)
+		d, _, err := reseeded.root.build()
 		require.NoError(t, err)
 		require.Empty(t, seeds, op)
 		read := func(d dataset.Definition) []datasettest.Element {

@@ -92,7 +92,7 @@ func (d *Dataset) findSharing() (*sharing, error) {
 // measure finds what is shared, and whether it can be.
 func (s *sharing) measure() error {
 	shard := s.path[len(s.path)-1]
-	source, height, err := shard.Inputs[0].build(0)
+	source, height, err := shard.Inputs[0].build()
 	if err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (s *sharing) more() bool { return s.low < len(s.path)-1 }
 // rows returns what the operations that make more of one element make of a share of
 // the source, and its height.
 func (s *sharing) rows(share dataset.Definition) (dataset.Definition, int, error) {
-	return replaced(s.path[s.low:], share, s.height).build(0)
+	return replaced(s.path[s.low:], share, s.height).build()
 }
 
 // replaced returns a copy of a path in which the last node makes d.

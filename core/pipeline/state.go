@@ -77,7 +77,7 @@ func (d *Dataset) known() *facts {
 	return f
 }
 
-// seeds returns the seeds of a tree, those of its inputs first.
+// seeds returns the seeds of a definition, those of its inputs first.
 func (n *Node) seeds() []uint64 {
 	var out []uint64
 	n.visit(func(n *Node) {
@@ -86,26 +86,32 @@ func (n *Node) seeds() []uint64 {
 		} else if op, ok := n.Op.(containing); ok {
 			out = append(out, op.seeds()...)
 		}
-	})
+	}, nil)
 	return out
 }
 
 // structure returns the operations of a definition in words, its source first. Which
 // reader it is is left out, where readers share it.
 func (d *Dataset) structure() []string {
-	var out []string
 	var shard Op
 	if s, _ := d.sharing(); s != nil {
 		shard = s.shard
 	}
-	d.root.visit(func(n *Node) {
+	return append(d.root.texts(shard), "elements "+d.elements.String())
+}
+
+// texts returns the operations of a definition in words, its source first, shard without
+// arguments. Where one is used once more, its place is there.
+func (n *Node) texts(shard Op) []string {
+	var out []string
+	n.visit(func(n *Node) {
 		if n.Op == shard {
 			out = append(out, "shard()")
 			return
 		}
 		out = append(out, n.Op.text())
-	})
-	return append(out, d.elements)
+	}, func(place int) { out = append(out, fmt.Sprintf("again(%d)", place)) })
+	return out
 }
 
 // fingerprint is a hash of the structure.
@@ -225,22 +231,36 @@ func difference(theirs, ours []string) string {
 	return "the difference is in what its description leaves out"
 }
 
-// withSeeds returns a copy of the tree in which shuffles have the given seeds. What has
-// no seed in it stays as it was built.
-func (n *Node) withSeeds(seeds *[]uint64) *Node {
-	before := len(*seeds)
-	out := &Node{Op: n.Op}
-	for _, input := range n.Inputs {
-		out.Inputs = append(out.Inputs, input.withSeeds(seeds))
-	}
-	if op, ok := n.Op.(seeded); ok {
-		out.Op = op.reseeded((*seeds)[0])
-		*seeds = (*seeds)[1:]
-	} else if op, ok := n.Op.(containing); ok {
-		out.Op = op.withSeeds(seeds)
-	}
-	if len(*seeds) == before {
+// withSeeds returns a copy of the definition in which shuffles have the given seeds. What
+// has no seed in it stays as it was built.
+func (n *Node) withSeeds(seeds *[]uint64) *Node { return reseeding{}.node(n, seeds) }
+
+// reseeding knows the copies of the nodes that were met; nil: those that stay.
+type reseeding map[*Node]*Node
+
+func (r reseeding) node(n *Node, seeds *[]uint64) *Node {
+	if out, met := r[n.origin()]; out != nil {
+		return out
+	} else if met {
 		return n
 	}
+	out, same := &Node{Op: n.Op}, true
+	for _, input := range n.Inputs {
+		in := r.node(input, seeds)
+		out.Inputs, same = append(out.Inputs, in), same && in == input
+	}
+	if op, ok := n.Op.(seeded); ok {
+		out.Op, same = op.reseeded((*seeds)[0]), false
+		*seeds = (*seeds)[1:]
+	} else if op, ok := n.Op.(containing); ok {
+		before := len(*seeds)
+		out.Op = op.withSeeds(seeds)
+		same = same && len(*seeds) == before
+	}
+	if same {
+		r[n.origin()] = nil
+		return n
+	}
+	r[n.origin()] = out
 	return out
 }

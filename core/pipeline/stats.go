@@ -144,22 +144,17 @@ func (c *counters) stage(n *Node) *stage {
 	return s
 }
 
-// list returns the stages of a tree, inputs first.
+// list returns the stages of a definition, inputs first.
 func (c *counters) list(root *Node) []Stage {
 	var out []Stage
-	seen := map[*stage]bool{}
 	root.visit(func(n *Node) {
 		s := c.of(n)
-		if seen[s] {
-			return
-		}
-		seen[s] = true
 		nanos := s.nanos.Load()
 		for _, input := range s.inputs {
 			nanos -= input.nanos.Load()
 		}
 		out = append(out, Stage{s.text, s.elements.Load(), s.bytes.Load(), max(0, time.Duration(nanos).Seconds())})
-	})
+	}, nil)
 	return out
 }
 

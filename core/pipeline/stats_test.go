@@ -29,10 +29,9 @@ func TestStatsCountEachStage(t *testing.T) {
 // twice.
 func TestStatsOfDatasetsOnOthers(t *testing.T) {
 	first := open(t, numbers(23), &Batch{BatchSize: 4})
-	root := &Node{handle: 7}
-	require.NoError(t, root.resolve(func(uint64) (*Dataset, error) { return first, nil }))
-	d, err := New(&Node{Op: &Concatenate{}, Inputs: []*Node{root, root}})
+	all, err := Parse([]byte(`[{"handle": 7}, {"op": "concatenate", "args": {}, "inputs": [0, 0]}]`), func(uint64) (*Dataset, error) { return first, nil })
 	require.NoError(t, err)
+	d := all[1]
 	it := iterate(t, d, Options{Workers: 1})
 	require.Len(t, read(t, it, -1), 12)
 	s := it.Stats()

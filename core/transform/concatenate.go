@@ -2,6 +2,8 @@ package transform
 
 import (
 	"math"
+	"reflect"
+	"slices"
 	"sort"
 
 	"infeed/core/block"
@@ -14,6 +16,7 @@ import (
 type concatenation struct {
 	in   []dataset.Definition
 	spec *spec.Element
+	n    int64
 }
 
 type indexedConcatenation struct {
@@ -33,6 +36,9 @@ func Concatenate(in ...dataset.Definition) (dataset.Definition, error) {
 	if c.spec, err = common("concatenate", in); err != nil {
 		return nil, err
 	}
+	if c.n, err = sum(in); err != nil {
+		return nil, err
+	}
 	all := &indexedConcatenation{concatenation: c}
 	next := int64(0)
 	for _, d := range in {
@@ -43,11 +49,33 @@ func Concatenate(in ...dataset.Definition) (dataset.Definition, error) {
 		all.in, all.starts = append(all.in, indexed), append(all.starts, next)
 		n := dataset.End(indexed)
 		if next > math.MaxInt64-n {
-			return nil, errs.New(errs.InvalidArgument, "concatenate", "the datasets have more elements than can be counted")
+			return nil, errUncountable
 		}
 		next += n
 	}
 	return all, nil
+}
+
+var errUncountable = errs.New(errs.InvalidArgument, "concatenate", "the datasets have more elements than can be counted")
+
+// sum is how many elements datasets have together: infinite when one is, and unknown when
+// one is that.
+func sum(in []dataset.Definition) (int64, error) {
+	sum := int64(0)
+	for _, d := range in {
+		n := d.Cardinality()
+		switch {
+		case n == dataset.Infinite:
+			return n, nil
+		case n == dataset.Unknown:
+			sum = n
+		case sum > math.MaxInt64-n:
+			return 0, errUncountable
+		case sum >= 0:
+			sum += n
+		}
+	}
+	return sum, nil
 }
 
 // common describes elements of any of the inputs. A dimension is -1 where they differ.
@@ -90,23 +118,7 @@ func merge(a, b *spec.Element) (*spec.Element, bool) {
 }
 
 func (c *concatenation) Spec() *spec.Element { return c.spec }
-
-// Cardinality is infinite when one input is, and unknown when one is that.
-func (c *concatenation) Cardinality() int64 {
-	sum := int64(0)
-	for _, d := range c.in {
-		n := d.Cardinality()
-		if n == dataset.Infinite {
-			return n
-		}
-		if n == dataset.Unknown {
-			sum = n
-		} else if sum >= 0 {
-			sum += n
-		}
-	}
-	return sum
-}
+func (c *concatenation) Cardinality() int64  { return c.n }
 
 func (c *concatenation) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) (dataset.Iterator, error) {
 	at, err := from.Numbers("concatenate", 1)
@@ -181,7 +193,12 @@ func (c *indexedConcatenation) Iterate(s *dataset.Scope, pass rng.Key, from *dat
 
 func (c *indexedConcatenation) Open(s *dataset.Scope, pass rng.Key) (dataset.RandomAccess, error) {
 	p := &concatenationPass{indexedConcatenation: c}
-	for _, d := range c.in {
+	for i, d := range c.in {
+		same := slices.IndexFunc(c.in[:i], func(before dataset.Indexed) bool { return reflect.TypeOf(d).Comparable() && before == d })
+		if same >= 0 { // opened once: else it would be twice as often in each that is in another
+			p.in = append(p.in, p.in[same])
+			continue
+		}
 		in, err := d.Open(s, pass)
 		if err != nil {
 			return nil, err

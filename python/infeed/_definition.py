@@ -2,11 +2,12 @@
 
 A `Node` is an operation with its arguments and inputs. It is immutable and can be
 pickled. It is opened in the engine when something is asked of it that only the
-engine knows; a node on top of others is then one call, as the engine knows the
-others by handle.
+engine knows: with all below it that are not open yet, in one call, in which those
+that are open are known by handle.
 """
 
 import ast
+import ctypes
 import json
 
 import numpy as np
@@ -39,26 +40,37 @@ class Node:
 
     def opened(self):
         """Operation and arguments for the engine to say what elements are like."""
+        if self._whole:
+            return self.op, self.arguments()
         from infeed import _template
 
-        return self.op, _template.sampled(self.arguments())
+        args = self.arguments()
+        return self.op, args if _template.whole(self) else _template.sampled(args)
 
     def functions(self):
         """The functions of the operation that may have to be called in Python."""
         return ()
 
     def document(self):
-        """The whole definition as the engine reads it."""
-        return {"op": self.op, "args": self.arguments(), "inputs": [n.document() for n in self.inputs]}
+        """The whole definition as the engine reads it (core/pipeline/definition.go)."""
+        places = {}
+        return [self._listed(n, places, n.op, n.arguments()) for n in self.nodes()]
 
-    def nodes(self):
-        """The nodes of the definition, inputs first, each once."""
+    @staticmethod
+    def _listed(node, places, op, args):
+        """A node for a list, where places has those before it."""
+        inputs = [places[id(n)] for n in node.inputs]
+        places[id(node)] = len(places)
+        return {"op": op, "args": args, "inputs": inputs}
+
+    def nodes(self, skipped=None):
+        """The nodes of the definition, inputs first, each once; but for those that `skipped` is true for, and what is below."""
         found, stack, seen = [], [(self, False)], set()
         while stack:
             node, done = stack.pop()
             if done:
                 found.append(node)
-            elif id(node) not in seen:
+            elif id(node) not in seen and (skipped is None or not skipped(node)):
                 seen.add(id(node))
                 stack.append((node, True))
                 stack += [(n, False) for n in reversed(node.inputs)]
@@ -67,26 +79,40 @@ class Node:
     def handle(self):
         """What the engine made of the definition."""
         _native.check_fork()
-        handle = self._handle
-        if handle is not None and handle.seen == decisions.count:
-            return handle
-        stack = [self]
-        while stack:
-            node = stack[-1]
-            waiting = [n for n in node.inputs if n._handle is None or n._handle.seen != decisions.count]
-            if waiting:
-                stack += waiting
-                continue
-            stack.pop()
-            if node._handle is None or not node._handle.current():
-                node._handle = Handle(node)
-            node._handle.seen = decisions.count
+        if not self._current():
+            for node in self._stale():
+                if node.functions():
+                    node.opened()  # for which something below may have to be opened
+            if stale := self._stale():
+                _open(stale)
         return self._handle
+
+    def _current(self):
+        return self._handle is not None and self._handle.seen == decisions.count
+
+    def _stale(self):
+        """The nodes that have to be opened, inputs first."""
+        out, found = [], set()
+        for node in self.nodes(Node._current):
+            if node._handle is None or not found.isdisjoint(map(id, node.inputs)) or not node._handle.current():
+                out.append(node)
+                found.add(id(node))
+            else:
+                node._handle.seen = decisions.count
+        return out
 
     @property
     def specs(self):
         """The specs of an element's components."""
         return self.handle().specs
+
+    @property
+    def expected(self):
+        """`specs`, where that takes no opening: the engine may have to refuse the definition yet."""
+        node = self
+        while node.op in SAME_ELEMENTS and not node._current():
+            node = node.inputs[0]
+        return node.specs
 
     def first_element(self):
         """An element as those that the definition makes, for functions to be tried on; None: there is none.
@@ -107,7 +133,8 @@ class Node:
         return {**self.__dict__, "_handle": None}
 
 
-_ORDER_ONLY = {"shuffle", "repeat", "prefetch", "shard", "take", "cache", "with_options", "assert_cardinality"}
+_ORDER_ONLY = {"shuffle", "repeat", "prefetch", "shard", "take", "cache", "assert_cardinality"}
+SAME_ELEMENTS = _ORDER_ONLY | {"skip", "filter", "take_while", "unique", "ignore_errors", "snapshot"}
 
 
 class Slices(Node):
@@ -193,34 +220,51 @@ class _Decisions:
 decisions = _Decisions()
 
 
+def _open(nodes):
+    """Opens nodes, inputs first, in one call."""
+    places, before, own = {}, [], set(map(id, nodes))
+    for n in (n for node in nodes for n in node.inputs):
+        if id(n) not in own and id(n) not in places:
+            places[id(n)] = len(places)
+            before.append({"handle": n._handle.number})
+    documents = [Node._listed(n, places, *n.opened()) for n in nodes]
+    numbers = (ctypes.c_uint64 * len(places))()
+    try:
+        call = _native.Call()
+        call("dataset_open", before + documents, (ctypes.addressof(numbers),))
+        for node, number, found in zip(nodes, numbers[len(before):], json.loads(call.long())):
+            node._handle = Handle(node, number, *found)
+    except BaseException:
+        known = {n._handle.number for n in nodes if n._handle is not None}
+        for number in numbers:  # an interrupt may have come before anybody knew of them
+            if number and number not in known:
+                _native.Call(number)("close")
+        raise
+
+
 class Handle:
     """A definition that the engine has opened. It keeps the arrays and functions that the engine uses."""
 
-    def __init__(self, node):
-        self.node = node
-        self.inputs = [n._handle for n in node.inputs]
+    def __init__(self, node, number, cardinality, indexed, spec, text):
+        self.number, self.cardinality, self.indexed, self.text = number, cardinality, indexed, text
+        self.spec, self._specs = spec, None
+        self.inputs, self._nodes = [n._handle for n in node.inputs], node.inputs
+        self._kept = [v for k, v in vars(node).items() if k != "_handle"]  # not the node: it would go with the next collection only
         self.seen = decisions.count  # when it was found to be current
         self.functions = node.functions()
         self.decided = [f.decision for f in self.functions]
-        call = _native.Call()
-        try:
-            self._open(call, *node.opened())
-        except BaseException:
-            _native.Call(call.struct.handle)("close")  # an interrupt may have come before anybody knew of it
-            raise
         self.calls = any(h.calls for h in self.inputs) or any(f.calls_python() for f in self.functions)
 
-    def _open(self, call, op, args):
-        call("dataset_open", {"op": op, "args": args, "inputs": [h.number for h in self.inputs]})
-        self.number = call.struct.handle
-        self.cardinality, self.indexed = call.struct.out[0], bool(call.struct.out[1])
-        opened = json.loads(call.long())
-        self.specs, self.text = specs_of(opened["spec"]), opened["text"]
+    @property
+    def specs(self):
+        if self._specs is None:
+            self._specs = specs_of(self.spec)
+        return self._specs
 
     def current(self):
         """False once a function of it, or what is below it, is another than it was."""
         return self.decided == [f.decision for f in self.functions] and all(
-            h is n._handle for h, n in zip(self.inputs, self.node.inputs))
+            h is n._handle for h, n in zip(self.inputs, self._nodes))
 
     def element(self, pass_, index, decode, last=False):
         """Element index of a pass; last: nothing is kept that would make another one cheaper."""

@@ -4,7 +4,6 @@ A `Function` decides which of the two it is when the engine first needs it. `_jo
 answers the engine's calls.
 """
 
-import hashlib
 import itertools
 import json
 import sys
@@ -60,9 +59,13 @@ class Function:
 
     # -- which kind -------------------------------------------------------------
 
+    @property
+    def decided(self):
+        return self._traced is not None or self.reason is not None
+
     def decide(self):
         """Traces the function at the first call."""
-        if self._traced is not None or self.reason is not None:
+        if self.decided:
             return
         structure, specs = self._takes()
         traced = _trace.trace(self.fn, structure, specs)
@@ -140,8 +143,7 @@ class Function:
         """The function as the engine reads it (core/pipeline/function.go)."""
         self.decide()
         if self._traced is not None:
-            text = json.dumps(self._traced.document, sort_keys=True)
-            return {"name": self.name, "program": self._traced.document, "hash": hashlib.sha256(text.encode()).hexdigest()[:12]}
+            return {"name": self.name, "program": self._traced.document, "hash": self._traced.hash}
         structure, specs = self._results()
         components = [{"dtype": _definition.code(s.dtype), "shape": [-1 if d is None else d for d in s.shape]} for s in specs]
         return {"name": self.name, "call": self.number, "calls": self.calls or 0,

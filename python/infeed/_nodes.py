@@ -23,17 +23,28 @@ class MapNode(FunctionNode):
     """map."""
 
     def __init__(self, node, fn, calls, processes):
-        function = Function(fn, "map", lambda: (node.structure, node.specs), node.first_element, calls, processes)
+        function = Function(fn, "map", lambda: (node.structure, node.expected), node.first_element, calls, processes)
         super().__init__("map", "map_func", function, {}, (node,))
         self._first = None
 
     @property
     def structure(self):
+        self._decide()
         return self.function.structure
 
     @property
     def specs(self):
+        self._decide()
         return self.function.specs
+
+    def _decide(self):
+        """Decides on the functions below first: each would else be called inside of the next one's tracing."""
+        functions, node = [], self
+        while isinstance(node, MapNode) and not node.function.decided or node.op in _definition.SAME_ELEMENTS:
+            functions += node.functions()
+            node = node.inputs[0]
+        for f in reversed(functions):
+            f.specs
 
     def first_element(self):
         """What the function makes of the first element."""
@@ -59,7 +70,7 @@ class PredicateNode(FunctionNode):
     """filter and take_while."""
 
     def __init__(self, op, node, fn):
-        function = Function(fn, op, lambda: (node.structure, node.specs), node.first_element)
+        function = Function(fn, op, lambda: (node.structure, node.expected), node.first_element)
         function._own = Structure("leaf"), [TensorSpec((), bool)]
         super().__init__(op, "predicate", function, {}, (node,))
 
@@ -68,7 +79,7 @@ class ClassNode(FunctionNode):
     """rejection_resample."""
 
     def __init__(self, node, fn, args):
-        function = Function(fn, "rejection_resample", lambda: (node.structure, node.specs), node.first_element)
+        function = Function(fn, "rejection_resample", lambda: (node.structure, node.expected), node.first_element)
         super().__init__("rejection_resample", "class_func", function, args, (node,))
 
     @property
@@ -86,7 +97,7 @@ class FoldNode(FunctionNode):
         specs = [TensorSpec(a.shape, d) for a, d in given]
 
         def takes():
-            return Structure("tuple", items=(structure, node.structure)), specs + node.specs
+            return Structure("tuple", items=(structure, node.structure)), specs + node.expected
 
         def sample():
             element = node.first_element()

@@ -47,9 +47,13 @@ class DatasetFunction(_function.Function):
 
     # -- which kind ----------------------------------------------------------------
 
+    @property
+    def decided(self):
+        return self._template is not None or self.reason is not None
+
     def decide(self):
         """Traces the function at the first call. TypeError where it does not return a dataset."""
-        if self._template is not None or self.reason is not None:
+        if self.decided:
             return
         first = self._once()
         second = first if isinstance(first, str) else self._once()
@@ -251,18 +255,16 @@ def checked(function, result):
 
 def inline(dataset):
     """A dataset as a function of Python answers with: its definition as bytes, and the arrays it refers to."""
-    arrays = []
-    document = _inline(dataset._node, arrays)
+    arrays, places, document = [], {}, []
+    for n in dataset._node.nodes():
+        op, args = n.op, None
+        if isinstance(n, _definition.Slices):
+            numbers = list(range(len(arrays), len(arrays) + len(n.arrays)))
+            arrays += [np.asarray(a, object) if d.hasobject else a for a, d in zip(n.arrays, n.dtypes)]
+            op = "slices_of_values" if n.op == "from_tensor_slices" else "tensors_of_values"
+            args = {"structure": n.structure.document(), "values": numbers}
+        document.append(n._listed(n, places, op, n.arguments() if args is None else args))
     return (json.dumps(document).encode(), *arrays)
-
-
-def _inline(node, arrays):
-    if isinstance(node, _definition.Slices):
-        numbers = list(range(len(arrays), len(arrays) + len(node.arrays)))
-        arrays += [np.asarray(a, object) if d.hasobject else a for a, d in zip(node.arrays, node.dtypes)]
-        op = "slices_of_values" if node.op == "from_tensor_slices" else "tensors_of_values"
-        return {"op": op, "args": {"structure": node.structure.document(), "values": numbers}, "inputs": []}
-    return {"op": node.op, "args": node.arguments(), "inputs": [_inline(n, arrays) for n in node.inputs]}
 
 
 class DatasetsNode(_definition.Node):
@@ -307,13 +309,13 @@ _FEW = 16
 
 def flat_map(node, fn):
     """The node of flat_map."""
-    function = DatasetFunction(fn, "flat_map", lambda: (node.structure, node.specs), lambda: few(node))
+    function = DatasetFunction(fn, "flat_map", lambda: (node.structure, node.expected), lambda: few(node))
     return DatasetsNode("flat_map", "map_func", function, {}, (node,))
 
 
 def interleave(node, fn, cycle_length, block_length, calls):
     """The node of interleave."""
-    function = DatasetFunction(fn, "interleave", lambda: (node.structure, node.specs), lambda: few(node), calls=calls)
+    function = DatasetFunction(fn, "interleave", lambda: (node.structure, node.expected), lambda: few(node), calls=calls)
     args = {"cycle_length": cycle_length, "block_length": block_length, "num_parallel_calls": calls or 0}
     return DatasetsNode("interleave", "map_func", function, args, (node,))
 
@@ -324,7 +326,7 @@ _KEYS = Structure("leaf"), [TensorSpec((), "int64")]
 def group_by_window(node, key_func, reduce_func, window_size, window_size_func):
     """The node of group_by_window."""
     op = "group_by_window"
-    key = Integer(key_func, op, lambda: (node.structure, node.specs), node.first_element)
+    key = Integer(key_func, op, lambda: (node.structure, node.expected), node.first_element)
 
     def samples():
         return [np.int64(key.call(e)) for e in few(node)]
@@ -350,5 +352,5 @@ class Integer(_function.Function):
 
 def bucket_by_sequence_length(node, element_length_func, args):
     """The node of bucket_by_sequence_length."""
-    length = Integer(element_length_func, "bucket_by_sequence_length", lambda: (node.structure, node.specs), node.first_element)
+    length = Integer(element_length_func, "bucket_by_sequence_length", lambda: (node.structure, node.expected), node.first_element)
     return _nodes.FunctionNode("bucket_by_sequence_length", "element_length_func", length, args, (node,))

@@ -270,6 +270,14 @@ def first_element(node, first_of):
 
 
 def _filled(node, values):
+    """A definition with values, and the datasets of an element that it is made for."""
+    made = {}
+    for n in node.nodes():
+        made[id(n)] = _filled_node(n, values, [made[id(i)] for i in n.inputs])
+    return made[id(node)]
+
+
+def _filled_node(node, values, inputs):
     if isinstance(node, ValuesNode):
         arrays = [values[k] for k in node.args["values"]]
         op = {"slices_of_values": "from_tensor_slices", "tensors_of_values": "from_tensors"}[node.op]
@@ -278,7 +286,7 @@ def _filled(node, values):
         return node.like
     out = _definition.Node(node.op, {}, structure=node.structure) if isinstance(node, InputNode) else copy.copy(node)
     out.args = _replaced(node.args, lambda v: v.of_value(values[v.number]))
-    out.inputs, out._handle, out._whole = tuple(_filled(n, values) for n in node.inputs), None, None
+    out.inputs, out._handle, out._whole = tuple(inputs), None, None
     return out
 
 

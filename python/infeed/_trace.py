@@ -10,6 +10,8 @@ Operations of infeed note themselves by `record`.
 
 import base64
 import contextlib
+import functools
+import hashlib
 import json
 import threading
 
@@ -39,12 +41,20 @@ class EndOfTrace(BaseException):
 class Traced:
     """What a function was traced to: the program, and what elements it makes."""
 
-    __slots__ = ("document", "structure", "specs", "exact")
+    __slots__ = ("document", "structure", "specs", "exact", "_hash")
 
     def __init__(self, document, structure, specs, exact):
         self.document = document  # for core/op
         self.structure, self.specs = structure, specs  # as a Dataset has them
         self.exact = exact  # whether results equal the function's own bit for bit; None: they are random
+        self._hash = None
+
+    @property
+    def hash(self):
+        """What tells the program apart from others."""
+        if self._hash is None:
+            self._hash = hashlib.sha256(json.dumps(self.document, sort_keys=True).encode()).hexdigest()[:12]
+        return self._hash
 
 
 class Trace:
@@ -88,6 +98,11 @@ class Trace:
 
     def constant(self, value, dtype=None):
         """The stand-in for an array or number that the function brought along."""
+        if type(value) in (bool, int, float) and -1 << 63 <= value < 1 << 63:
+            key, attrs, dtype = _number(type(value), repr(value), dtype)
+            if key not in self._constants:
+                self._constants[key] = self.add("const", [], attrs, [((), dtype)])[0]
+            return self._constants[key]
         a = self.constant_array(value)
         if dtype is not None:
             with np.errstate(all="ignore"):
@@ -98,7 +113,7 @@ class Trace:
             texts = _texts(self, a)
             key = (a.shape, tuple(texts))
         else:
-            key = (a.shape, a.dtype.str, a.dtype.name, a.tobytes())
+            key = _key(a)
         if key not in self._constants:
             self._constants[key] = self._new_constant(a, texts)
         return self._constants[key]
@@ -153,6 +168,19 @@ class Trace:
         if key not in self._constants:
             self._constants[key] = self.add("const", [], attrs, [(value._shape, value._dtype)])[0]
         return self._constants[key]
+
+
+@functools.lru_cache(1 << 12)
+def _number(kind, text, dtype):
+    """The key, the attributes and the dtype of a number of Python's as a constant."""
+    with np.errstate(all="ignore"):
+        a = np.asarray(kind(text) if kind is not bool else text == "True")
+        a = a if dtype is None else a.astype(dtype)
+    return _key(a), {"dtype": _definition.code(a.dtype), "shape": a.shape, "data": _base64(a.tobytes())}, a.dtype
+
+
+def _key(a):
+    return a.shape, a.dtype.str, a.dtype.name, a.tobytes()
 
 
 def _base64(data):
@@ -254,7 +282,7 @@ def trace(fn, structure, specs):
     second = _once(fn, structure, specs)
     if isinstance(second, str):
         return second
-    if json.dumps(first.document) != json.dumps(second.document):
+    if first.document != second.document and json.dumps(first.document) != json.dumps(second.document):
         return "it does something else, or uses another number, each time it is called"
     return first
 
@@ -319,6 +347,8 @@ def agree(native, own, exact=True):
     floats may differ by 2 ulp of the greatest value of their component; None: values
     are random and are not compared.
     """
+    if isinstance(native, np.number) and type(native) is type(own) and native == own:
+        return None
     a, b = Structure.of(native), Structure.of(own)
     if a[0].document() != b[0].document():
         return f"the results are nested as {a[0].document()} and as {b[0].document()}"

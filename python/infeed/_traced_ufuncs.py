@@ -4,6 +4,8 @@ The dtypes of a ufunc's loop are NumPy's own answer; operands are cast to them, 
 that an operation of the engine has operands of one dtype.
 """
 
+import functools
+
 import numpy as np
 
 from infeed import _trace
@@ -141,16 +143,32 @@ def _loop(trace, ufunc, inputs, dtype):
     if ufunc.nout != 1 or ufunc.signature is not None or len(given) != ufunc.nin:
         trace.end(f"it uses np.{ufunc.__name__}, which infeed does not run natively")
     try:
-        signature = {} if dtype is None else {"signature": (None,) * ufunc.nin + (np.dtype(dtype),)}
-        *loop, result = ufunc.resolve_dtypes(given + (None,), casting="same_kind", **signature)
+        loop, result = _resolved(ufunc, given, None if dtype is None else np.dtype(dtype))
     except AttributeError:  # NumPy before 1.25
         loop, result = _loop_by_trial(ufunc, inputs, given, dtype)
     except TypeError as e:
         trace.end(f"np.{ufunc.__name__} of {', '.join(getattr(d, '__name__', str(d)) for d in given)}: {e}")
     for v, d in zip(inputs, loop):
-        if type(v) is int and d.kind in "iu" and not np.iinfo(d).min <= v <= np.iinfo(d).max:
+        if type(v) is int and d.kind in "iu" and not _fits(v, d):
             trace.end(f"it uses {v} as {d}, which cannot hold it")
     return loop, result
+
+
+@functools.lru_cache(1 << 10)
+def _resolved(ufunc, given, dtype):
+    signature = {} if dtype is None else {"signature": (None,) * ufunc.nin + (dtype,)}
+    *loop, result = ufunc.resolve_dtypes(given + (None,), casting="same_kind", **signature)
+    return loop, result
+
+
+def _fits(number, dtype):
+    least, most = _limits(dtype)
+    return least <= number <= most
+
+
+@functools.lru_cache(None)
+def _limits(dtype):
+    return int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
 
 
 def _loop_by_trial(ufunc, inputs, given, dtype):
@@ -172,8 +190,7 @@ def _out_of_range(trace, ufunc, inputs):
     for i, v in enumerate(inputs):
         other = inputs[1 - i]
         if type(v) is int and type(other) is Tensor and other.dtype.kind in "iu":
-            info = np.iinfo(other.dtype)
-            if not info.min <= v <= info.max:
+            if not _fits(v, other.dtype):
                 pair = (v, 0) if i == 0 else (0, v)
                 same = "equal" if getattr(pair[0], _COMPARISONS[ufunc])(pair[1]) else "not_equal"
                 return elementwise(trace, same, [other, other], bool)
