@@ -156,14 +156,17 @@ func TestLentGroupsAreNotOverwritten(t *testing.T) {
 	want := read(t, iterate(t, d, Options{}), 2000)
 	it := iterate(t, d, Options{Workers: 2, GroupBytes: 1})
 	var kept []*Group
-	for k, e := range want {
+	of := func(g *Group) []element { return want[g.Start : g.Start+g.Block.Rows] }
+	for next := int64(0); next < 1900; {
 		g, err := it.Next()
 		require.NoError(t, err)
-		require.Equal(t, []element{e}, elements(g), "batch %d", k)
+		require.Equal(t, next, g.Start)
+		next += g.Block.Rows
+		require.Equal(t, of(g), elements(g), "batch %d", g.Start)
 		kept = append(kept, g)
 		for len(kept) > it.MayLend() {
 			i := rand.IntN(len(kept))
-			require.Equal(t, want[kept[i].Start], elements(kept[i])[0], "batch %d, while it was lent", kept[i].Start)
+			require.Equal(t, of(kept[i]), elements(kept[i]), "batch %d, while it was lent", kept[i].Start)
 			kept[i].Release()
 			kept = append(kept[:i], kept[i+1:]...)
 		}
