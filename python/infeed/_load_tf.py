@@ -23,11 +23,7 @@ class LoadTFNode(_snapshot.LoadNode):
         return self._loaded
 
     def _found(self):
-        call = _native.Call()
-        op, args = self.opened()
-        call("dataset_open", {"op": op, "args": args, "inputs": []})
-        spec = json.loads(call.long())["spec"]
-        _native.Call(call.struct.handle)("close")
+        spec = _definition.Node(*self.opened()).handle().spec
         return _snapshot.structure_of(spec["structure"], _definition.specs_of(spec))
 
     def parts(self):
