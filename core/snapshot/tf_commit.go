@@ -101,7 +101,7 @@ func (s *tfStreams) put(name string, data []byte) error {
 // metadata returns the SnapshotMetadataRecord of the run.
 func (s *tfStreams) metadata() []byte {
 	var types []byte
-	for _, t := range s.types {
+	for _, t := range s.stored.kinds {
 		types = binary.AppendUvarint(types, uint64(t))
 	}
 	out := protoBytes(nil, 2, []byte(s.run))

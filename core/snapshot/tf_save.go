@@ -6,14 +6,12 @@ import (
 	"fmt"
 	"path"
 	"strconv"
-	"unicode/utf8"
 
 	"infeed/core/block"
 	"infeed/core/dataset"
 	"infeed/core/errs"
 	"infeed/core/record"
 	"infeed/core/spec"
-	"infeed/core/tfproto"
 	"infeed/core/vfs"
 )
 
@@ -40,14 +38,13 @@ type tfStreams struct {
 	fs          vfs.FS
 	folder, run string
 	spec        []byte // of elements
-	types       []tfproto.DataType
+	stored      *tfStored
 	compression Compression
 
 	all   map[int64]*tfStream
 	count int64
 	made  []string // folders and files, in the order of making
 	buf   []byte
-	text  []byte
 }
 
 // tfStream is the file of a shard.
@@ -61,7 +58,7 @@ type tfStream struct {
 func newTFStreams(fs vfs.FS, folder string, e *spec.Element, c Compression) (*tfStreams, error) {
 	s := &tfStreams{fs: fs, folder: folder, run: newRun(), compression: c, all: map[int64]*tfStream{}}
 	var err error
-	if s.spec, s.types, err = tfSpecOf(e); err != nil {
+	if s.spec, s.stored, err = tfSpecOf(e); err != nil {
 		return nil, err
 	}
 	for _, at := range []string{folder, path.Join(folder, s.run)} {
@@ -124,24 +121,22 @@ func (s *tfStreams) add(b block.Block, streams []int64) error {
 	return byStream(streams, func(n, from, to int64) error { return s.write(n, b.Slice(from, to)) })
 }
 
-// write writes elements: for each component of each a record.
+// write writes elements: for each leaf of each a record.
 func (s *tfStreams) write(n int64, b block.Block) error {
 	t, err := s.stream(n)
 	if err != nil {
 		return err
 	}
 	if t.shapes == nil || !t.shapes.Same(b.Shapes) {
-		t.shapes, t.heads = b.Shapes, t.heads[:0]
-		for i, c := range b.Shapes.Components {
-			t.heads = append(t.heads, tfproto.AppendHead(nil, s.types[i], c.Shape))
-		}
+		t.shapes, t.heads = b.Shapes, s.stored.heads(b.Shapes)
 	}
 	for row := range b.Rows {
-		for i, c := range b.Columns {
-			s.buf = append(s.buf[:0], t.heads[i]...)
-			s.buf = tfproto.AppendContent(s.buf, s.content(b.Shapes.Components[i], c, row, b.Rows))
+		for i := range s.stored.leaves {
+			if s.buf, err = s.stored.message(append(s.buf[:0], t.heads[i]...), i, b, row); err != nil {
+				return errs.Wrap(err, errs.KindOf(err), "save", "element %d", s.count+row)
+			}
 			if int64(len(s.buf)) > mostProto {
-				return errs.New(errs.Unimplemented, "save", "component%s of element %d has %d bytes; TensorFlow reads %d at most", b.Shapes.Name(i), s.count+row, len(s.buf), mostProto)
+				return errs.New(errs.Unimplemented, "save", "component%s of element %d has %d bytes; TensorFlow reads %d at most", b.Shapes.Name(s.stored.leaves[i].first), s.count+row, len(s.buf), mostProto)
 			}
 			if err := t.Write(s.buf); err != nil {
 				return err
@@ -154,48 +149,6 @@ func (s *tfStreams) write(n int64, b block.Block) error {
 
 // mostProto is the size of a message that protocol buffers read, at most.
 const mostProto = 1<<31 - 1
-
-// content returns the values of an element in a column, as TensorFlow stores them.
-func (s *tfStreams) content(c spec.Component, values block.Column, row, rows int64) []byte {
-	if values.Text != nil {
-		each := int64(values.Text.Len()) / rows
-		s.text = s.text[:0]
-		for k := row * each; k < (row+1)*each; k++ {
-			s.text = binary.AppendUvarint(s.text, uint64(len(values.Text.At(int(k)))))
-		}
-		for k := row * each; k < (row+1)*each; k++ {
-			s.text = append(s.text, values.Text.At(int(k))...)
-		}
-		return s.text
-	}
-	data := values.Data[row*values.RowBytes : (row+1)*values.RowBytes]
-	if c.DType.Kind == 'S' || c.DType.Kind == 'U' {
-		s.text = appendTexts(s.text[:0], data, c)
-		return s.text
-	}
-	return data
-}
-
-// appendTexts appends strings of a fixed size as TensorFlow has strings: without the
-// zeros that fill them up, and UTF-32 as UTF-8.
-func appendTexts(dst, data []byte, c spec.Component) []byte {
-	var all []byte
-	for k := range c.Count() {
-		value, was := data[k*c.DType.Size:(k+1)*c.DType.Size], len(all)
-		if c.DType.Kind == 'U' {
-			for ; len(value) > 0; value = value[4:] {
-				all = utf8.AppendRune(all, rune(le.Uint32(value)))
-			}
-		} else {
-			all = append(all, value...)
-		}
-		for len(all) > was && all[len(all)-1] == 0 {
-			all = all[:len(all)-1]
-		}
-		dst = binary.AppendUvarint(dst, uint64(len(all)-was))
-	}
-	return append(dst, all...)
-}
 
 // drop removes what was written, where it was not committed.
 func (s *tfStreams) drop() {

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"infeed/core/errs"
 	"infeed/core/spec"
@@ -15,6 +16,8 @@ const (
 	tfTuple      = 52
 	tfDict       = 53
 	tfNamedTuple = 54
+
+	tfUnknownRank = 3 // of a TensorShapeProto
 )
 
 // protoBytes appends a field of bytes: a text, or a message.
@@ -32,23 +35,48 @@ func protoNumber(dst []byte, field, value uint64) []byte {
 	return binary.AppendUvarint(binary.AppendUvarint(dst, field<<3), value)
 }
 
-// tfSpecOf returns what elements are like as tf.data writes it, and TensorFlow's type of
-// each component.
-func tfSpecOf(e *spec.Element) ([]byte, []tfproto.DataType, error) {
-	types := make([]tfproto.DataType, len(e.Components))
+// tfSpecOf returns what elements are like as tf.data writes it, and what is stored of them.
+func tfSpecOf(e *spec.Element) ([]byte, *tfStored, error) {
+	w := tfSpecWriter{components: e.Components}
 	for i, c := range e.Components {
 		t, known := tfproto.DataTypeFor(c.DType)
 		if !known {
 			return nil, nil, errs.New(errs.Unimplemented, "save", "component%s has dtype %v, which TensorFlow does not have; map it to one that it has (times to int64), or save with format=\"infeed\"", e.Name(i), c.DType)
 		}
-		types[i] = t
+		w.types = append(w.types, t)
 	}
-	if len(types) == 0 {
+	if len(w.types) == 0 {
 		return nil, nil, errs.New(errs.Unimplemented, "save", "elements without components cannot be told apart in TensorFlow's format; save with format=\"infeed\"")
 	}
-	w := tfSpecWriter{e.Components, types}
-	text, err := w.structure(&e.Structure)
-	return text, types, err
+	types := w.types
+	named := &spec.Element{Structure: sparseNamed(e.Structure, e.Components), Components: e.Components}
+	text := w.structure(&named.Structure)
+	return text, &tfStored{tfLeaves(named), types, tfTypes(named)}, nil
+}
+
+// sparseNamed gives named tuples that are sparse tensors the name by which they are known
+// here.
+func sparseNamed(s spec.Structure, components []spec.Component) spec.Structure {
+	if s.Kind == spec.NamedTuple && s.Name == "SparseTensor" && isSparse(s, components) {
+		s.Name = sparseName
+		return s
+	}
+	items := s.Items
+	s.Items = make([]spec.Structure, len(items))
+	for i, item := range items {
+		s.Items[i] = sparseNamed(item, components)
+		components = components[item.Leaves():]
+	}
+	return s
+}
+
+// isSparse tells whether the components of a named tuple are those of a sparse tensor of
+// a rank that is known.
+func isSparse(s spec.Structure, c []spec.Component) bool {
+	places := spec.DType{Kind: 'i', Size: 8}
+	return slices.Equal(s.Keys, []string{"indices", "values", "dense_shape"}) && s.Leaves() == 3 &&
+		c[0].DType == places && c[2].DType == places && len(c[0].Shape) == 2 && len(c[1].Shape) == 1 && len(c[2].Shape) == 1 &&
+		c[2].Shape[0] >= 0 && c[2].Shape[0] == c[0].Shape[1]
 }
 
 // tfSpecWriter writes the StructuredValue of the components that are left.
@@ -57,29 +85,41 @@ type tfSpecWriter struct {
 	types      []tfproto.DataType
 }
 
-func (w *tfSpecWriter) structure(s *spec.Structure) ([]byte, error) {
-	if s.Kind == spec.Leaf {
-		out := protoBytes(nil, 2, tfproto.AppendShape(nil, w.components[0].Shape))
-		out = protoNumber(out, 3, uint64(w.types[0]))
-		w.components, w.types = w.components[1:], w.types[1:]
-		return protoBytes(nil, tfTensorSpec, out), nil
+// next takes n components, and returns the shapes of them and the type of one.
+func (w *tfSpecWriter) next(n, typed int) (shapes [][]int64, t tfproto.DataType) {
+	for _, c := range w.components[:n] {
+		shapes = append(shapes, c.Shape)
 	}
-	if s.Kind == spec.NamedTuple && s.Name != "" && s.Name[0] == ':' {
-		return nil, errs.New(errs.Unimplemented, "save", "ragged components are not written in TensorFlow's format; pad them (padded_batch), or save with format=\"infeed\"")
+	t = w.types[typed]
+	w.components, w.types = w.components[n:], w.types[n:]
+	return shapes, t
+}
+
+func (w *tfSpecWriter) structure(s *spec.Structure) []byte {
+	if s.Kind == spec.Leaf {
+		shapes, t := w.next(1, 0)
+		return tfTensor(tfproto.AppendShape(nil, shapes[0]), t)
 	}
 	field, out := uint64(tfTuple), []byte(nil)
-	switch s.Kind {
-	case spec.Dict:
+	switch {
+	case s.Kind == spec.Dict:
 		field = tfDict
-	case spec.NamedTuple:
+	case s.Name == anyName:
+		_, t := w.next(2, 0)
+		return tfTensor(protoNumber(nil, tfUnknownRank, 1), t)
+	case s.Name == sparseName:
+		shapes, t := w.next(3, 1)
+		return tfTypeOf(tfSparseKind, "SparseTensorSpec", 3, unknownDims(shapes[2][0]), t)
+	case s.Name == raggedName:
+		shapes, t := w.next(2, 0)
+		rows := protoNumber(nil, tfNumber, 1<<1) // one dimension is ragged; signed numbers lie at their double
+		places := protoNumber(nil, tfType, uint64(tfInt64))
+		return tfTypeOf(tfRaggedKind, "RaggedTensorSpec", 2, append(shapes[1][:1:1], unknownDims(shapes[1][1])...), t, rows, places)
+	case s.Kind == spec.NamedTuple:
 		field, out = tfNamedTuple, protoBytes(nil, 1, []byte(s.Name))
 	}
 	for i := range s.Items {
-		item, err := w.structure(&s.Items[i])
-		if err != nil {
-			return nil, err
-		}
-		at := uint64(1)
+		item, at := w.structure(&s.Items[i]), uint64(1)
 		if s.Kind != spec.Tuple {
 			item = protoBytes(protoBytes(nil, 1, []byte(s.Keys[i])), 2, item)
 		}
@@ -88,5 +128,32 @@ func (w *tfSpecWriter) structure(s *spec.Structure) ([]byte, error) {
 		}
 		out = protoBytes(out, at, item)
 	}
-	return protoBytes(nil, field, out), nil
+	return protoBytes(nil, field, out)
+}
+
+// tfTensor returns the value of a TensorSpec with a TensorShapeProto.
+func tfTensor(shape []byte, t tfproto.DataType) []byte {
+	return protoBytes(nil, tfTensorSpec, protoNumber(protoBytes(nil, 2, shape), 3, uint64(t)))
+}
+
+// tfTypeOf returns the value of a TypeSpec, whose state is a tuple that begins with a shape
+// and a type.
+func tfTypeOf(kind uint64, name string, flat uint64, shape []int64, t tfproto.DataType, more ...[]byte) []byte {
+	state := protoBytes(nil, 1, protoBytes(nil, tfShape, tfproto.AppendShape(nil, shape)))
+	state = protoBytes(state, 1, protoNumber(nil, tfType, uint64(t)))
+	for _, value := range more {
+		state = protoBytes(state, 1, value)
+	}
+	out := protoNumber(nil, 1, kind)
+	out = protoBytes(out, 2, protoBytes(nil, tfTuple, state))
+	out = protoBytes(out, 3, []byte(name))
+	return protoBytes(nil, tfTypeSpec, protoNumber(out, 4, flat))
+}
+
+func unknownDims(n int64) []int64 {
+	out := make([]int64, n)
+	for i := range out {
+		out[i] = -1
+	}
+	return out
 }

@@ -108,3 +108,13 @@ func readVariant(b []byte) (v Variant, ok bool) {
 	v.Tensors, ok = repeatedBytes(b, variantTensor)
 	return v, ok
 }
+
+// AppendVariant appends the message of a variant with a name, which holds serialized
+// tensors.
+func AppendVariant(dst []byte, name string, tensors ...[]byte) []byte {
+	dst = appendField(dst, variantName, []byte(name))
+	for _, t := range tensors {
+		dst = appendField(dst, variantTensor, t)
+	}
+	return dst
+}

@@ -327,10 +327,11 @@ class Snapshots:
 
         compression: as for `snapshot`. shard_func: a function of an element that returns
         the number, from 0 to 999, of the part to which it goes; `load` gives the elements
-        in the order in which they were stored, but for a reader_func. format: "infeed", or "tf" for what tf.data.Dataset.load reads (as
-        `Dataset.load` here does): compression is None, "NONE", "GZIP" or "SNAPPY" ("AUTO"
-        is SNAPPY), which TensorFlow must be told when it loads, and parts are its shards;
-        dtypes that TensorFlow lacks (times, float128) and ragged components raise UnimplementedError.
+        in the order in which they were stored, but for a reader_func. format: "infeed", or
+        "tf" for what tf.data.Dataset.load reads (as `Dataset.load` here does): compression
+        is None, "NONE", "GZIP" or "SNAPPY" ("AUTO" is SNAPPY), which TensorFlow must be
+        told when it loads, and parts are its shards, one after the other; what TensorFlow
+        does not have (times, float128, elements without components) is UnimplementedError.
         Raises InvalidArgumentError for an endless dataset, and the errors of the elements;
         what was saved before then stays.
 
