@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"infeed/core/block"
 	"infeed/core/dataset"
 	"infeed/core/dataset/datasettest"
 	"infeed/core/rng"
@@ -66,10 +67,33 @@ const (
 	elements = 20
 )
 
+// thirds is a shard_func: the rest by three of an element's number.
+type thirds struct{}
+
+func (thirds) Spec() *spec.Element {
+	return &spec.Element{Components: []spec.Component{{DType: spec.DType{Kind: 'u', Size: 1}}}}
+}
+
+func (thirds) Calls() int { return 1 }
+
+func (p thirds) Run(_ *dataset.Scope, in block.Block, _ dataset.Chance, dst dataset.Sink) (int64, error) {
+	out, err := dst.Block(p.Spec(), in.Rows)
+	for r := range in.Rows {
+		out.Columns[0].Data[r] = in.Columns[0].Data[8*r] % 3
+	}
+	return in.Rows, err
+}
+
+// inPartsAndNot runs a test for a snapshot in one part, and one in three.
+func inPartsAndNot(t *testing.T, f func(t *testing.T, shard dataset.Program)) {
+	t.Run("whole", func(t *testing.T) { f(t, nil) })
+	t.Run("parts", func(t *testing.T) { f(t, thirds{}) })
+}
+
 // keep returns a snapshot of the source that commits every few elements.
-func keep(t testing.TB, made *int64) dataset.Definition {
+func keep(t testing.TB, made *int64, shard dataset.Program) dataset.Definition {
 	t.Helper()
-	k, err := snapshot.Keep(source{elements, made}, folder, snapshot.Options{ChunkBytes: 150}, snapshot.KeepOptions{})
+	k, err := snapshot.Keep(source{elements, made}, folder, snapshot.Options{ChunkBytes: 150, Shard: shard}, snapshot.KeepOptions{})
 	require.NoError(t, err)
 	return k
 }
@@ -89,13 +113,19 @@ var wanted = sync.OnceValue(func() []datasettest.Element {
 	return out
 })
 
-// walk reads the first elements of a pass, a few at a time, until one fails.
 // told is what scopes of walk were told that went wrong.
 var told []string
 
+// walk reads the first elements of a pass, a few at a time, until one fails.
 func walk(t testing.TB, fs vfs.FS, d dataset.Definition, count int64) ([]datasettest.Element, error) {
 	t.Helper()
-	s := dataset.NewScope(fs, 0)
+	return walkWith(t, fs, d, count, 0)
+}
+
+// walkWith is walk with workers.
+func walkWith(t testing.TB, fs vfs.FS, d dataset.Definition, count int64, workers int) ([]datasettest.Element, error) {
+	t.Helper()
+	s := dataset.NewScope(fs, workers)
 	s.Notice = func(text string) { told = append(told, text) }
 	defer s.Close()
 	it, err := d.Iterate(s, dataset.PassKey(0), nil)
