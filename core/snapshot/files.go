@@ -3,6 +3,7 @@ package snapshot
 import (
 	"sync"
 
+	"infeed/core/errs"
 	"infeed/core/vfs"
 )
 
@@ -50,6 +51,9 @@ func (s *files) get(i int) (*openFile, error) {
 		s.closeOldest()
 	}
 	f, err := s.fs.Open(s.paths[i])
+	if errs.KindOf(err) == errs.NotFound {
+		return nil, lost(s.paths[i], 0, "it is gone, and was committed")
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -39,6 +39,27 @@ func TestGoldenSnapshotsAreRead(t *testing.T) {
 	}
 }
 
+// Parts are read in their order, and one by one.
+func TestGoldenStreamsAreRead(t *testing.T) {
+	fs, folder := vfs.Local(), golden(t, "streams")
+	if os.Getenv("INFEED_WRITE_GOLDEN") != "" {
+		w, err := NewWriter(fs, folder, madeSpec, Options{Compression: Auto, Replace: true, Shard: thirds{}})
+		require.NoError(t, err)
+		for i := range int64(20) {
+			addMade(t, w, i, 2*(i%3))
+			if i == 12 {
+				w.Seal()
+			}
+		}
+		require.NoError(t, w.Commit())
+	}
+	d, err := Load(fs, folder)
+	require.NoError(t, err)
+	require.Equal(t, read(t, fs, made{n: 20}), read(t, fs, d))
+	d, err = LoadStream(fs, folder, 4)
+	require.Equal(t, every(20, 2, 3), numbersIn(t, fs, d, err))
+}
+
 // What is written today is what was written then, where no library compresses it.
 func TestWhatIsWrittenIsAsTheGoldenSnapshot(t *testing.T) {
 	fs := memfs.New()
@@ -59,7 +80,7 @@ func writeGolden(t *testing.T, fs vfs.FS, folder string, c Compression) {
 	w, err := NewWriter(fs, folder, madeSpec, Options{Compression: c, Replace: true, About: []byte(`{"of": "made"}`)})
 	require.NoError(t, err)
 	for i := range int64(20) {
-		addMade(t, w, i)
+		addMade(t, w, i, 0)
 		if i == 12 {
 			w.Seal()
 		}
@@ -69,12 +90,18 @@ func writeGolden(t *testing.T, fs vfs.FS, folder string, c Compression) {
 
 // A pass that was broken off then is gone on with now.
 func TestGoldenJournalsAreGoneOnWith(t *testing.T) {
-	folder := golden(t, "unfinished")
+	for name, shard := range map[string]dataset.Program{"unfinished": nil, "unfinished-streams": thirds{}} {
+		goneOnWith(t, golden(t, name), shard)
+	}
+}
+
+func goneOnWith(t *testing.T, folder string, shard dataset.Program) {
+	t.Helper()
 	if os.Getenv("INFEED_WRITE_GOLDEN") != "" {
-		w, err := NewWriter(vfs.Local(), folder, madeSpec, Options{})
+		w, err := NewWriter(vfs.Local(), folder, madeSpec, Options{Shard: shard})
 		require.NoError(t, err)
 		for i := range int64(12) {
-			addMade(t, w, i)
+			addMade(t, w, i, 2*(i%3))
 			w.Mark(dataset.At(i + 1))
 		}
 		require.NoError(t, w.Close())
@@ -91,15 +118,15 @@ func TestGoldenJournalsAreGoneOnWith(t *testing.T) {
 		return err
 	}))
 	count := int64(0)
-	k, err := Keep(made{n: 20, made: &count}, "/s", Options{}, KeepOptions{})
+	k, err := Keep(made{n: 20, made: &count}, "/s", Options{Shard: shard}, KeepOptions{})
 	require.NoError(t, err)
 	require.Equal(t, read(t, fs, made{n: 20}), read(t, fs, k))
 	require.EqualValues(t, 8, count)
 }
 
-func addMade(t *testing.T, w *Writer, i int64) {
+func addMade(t *testing.T, w *Writer, i, stream int64) {
 	t.Helper()
 	var b block.Buffer
 	require.NoError(t, made{}.Fetch([]int64{i}, &b))
-	require.NoError(t, w.Add(b.Blocks()[0], nil))
+	require.NoError(t, w.Add(b.Blocks()[0], []int64{stream}))
 }
