@@ -32,11 +32,13 @@ type Stored struct {
 	About       json.RawMessage `json:"about"` // for the manifest
 	// ShardFunc gives the number of the stream to which an element goes; null: all go to one.
 	ShardFunc *Function `json:"shard_func"`
+	// ChunkBytes is after how many bytes of elements they are committed; 0: as many as suit.
+	ChunkBytes int64 `json:"chunk_bytes"`
 }
 
 // options returns them for elements with a spec.
 func (s *Stored) options(e *spec.Element) (o snapshot.Options, err error) {
-	o.About = s.About
+	o.About, o.ChunkBytes = s.About, s.ChunkBytes
 	if s.ShardFunc != nil {
 		if o.Shard, err = s.ShardFunc.program(e); err != nil {
 			return o, err

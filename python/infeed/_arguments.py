@@ -1,5 +1,7 @@
 """Arguments of datasets: numbers as the engine takes them."""
 
+import os
+
 import numpy as np
 
 from infeed import _template
@@ -49,3 +51,10 @@ def dataset(op, name, value):
     if not isinstance(value, Dataset):
         raise InvalidArgumentError(f"{op}: {name} is {value!r:.100}; a Dataset is needed")
     return value
+
+
+def utf8(what, path):
+    """A path as it is; the engine takes those that are UTF-8."""
+    if not path.isascii() and any("\ud800" <= c <= "\udfff" for c in path):
+        raise InvalidArgumentError(f"{what}: {os.fsencode(path)!r} is not UTF-8, as paths have to be; rename it, or make a link to it")
+    return path

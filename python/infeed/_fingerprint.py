@@ -59,6 +59,18 @@ def difference(theirs, ours):
     return out + [f"{k} changed" for k in ours if k in theirs and theirs[k] != ours[k]]
 
 
+def _same(node):
+    """Whether an operation changes no element, nor their order."""
+    return node.op in _SAME and not getattr(node, "reader", None)
+
+
+def _below(node):
+    """The first node, from one on down, that is not the same as its input."""
+    while _same(node):
+        node = node.inputs[0]
+    return node
+
+
 def _digest(data):
     return hashlib.sha256(data).hexdigest()[:32]
 
@@ -73,9 +85,14 @@ class _Parts:
     # -- definitions ------------------------------------------------------------------
 
     def add_definition(self, node, where):
-        nodes = [n for n in node.nodes() if n.op not in _SAME or getattr(n, "reader", None)]
+        nodes = [n for n in node.nodes() if not _same(n)]
+        numbers = {id(n): i + 1 for i, n in enumerate(nodes)}
         for i, n in enumerate(nodes):
-            self.add_node(n, f"{where}{i + 1}. {n.op}")
+            name = f"{where}{i + 1}. {n.op}"
+            self.add_node(n, name)
+            inputs = [numbers[id(_below(x))] for x in n.inputs]
+            if inputs and inputs != [i]:  # not simply what the one before makes
+                self.put(f"{name}: inputs", lambda: self.value(inputs))
 
     def put(self, name, make):
         try:
@@ -133,6 +150,8 @@ class _Parts:
             if not known and not any(": file " in p for p in self.parts):
                 self.put(f"{name}: filenames", lambda: _unhashable("which files are read is known only when they are read"))
             files = [os.fsdecode(t) for t in known]
+        elif len(files) > 1:
+            self.put(f"{name}: order of files", lambda: self.value([os.fsdecode(f) for f in files]))
         for file in files:
             self.put(f"{name}: file {file}", lambda f=file: self.file(f))
 

@@ -5,13 +5,14 @@ import json
 import logging
 import os
 
-from infeed import _definition, _fingerprint, _parts, _subdataset
+from infeed import _arguments, _definition, _fingerprint, _parts, _subdataset
 from infeed._errors import InvalidArgumentError
 from infeed._features import SparseTensor
 from infeed._spec import Structure, TensorSpec
 
 _COMPRESSIONS = (None, "", "NONE", "AUTO", "GZIP", "SNAPPY", "ZSTD")
 MANIFEST = "manifest.json"
+FORMAT = 1  # the version of docs/format/snapshot.md in which snapshots are written
 TF_METADATA = "snapshot.metadata"
 
 
@@ -31,6 +32,7 @@ class Kept:
             self._parts = _fingerprint.parts_of(self.node, self.identity, self.given, functions)
             structure = {"structure": self.node.structure.document(), "specs": [repr(s) for s in self.node.specs]}
             self._parts["element spec"] = _fingerprint.digest_of(structure)
+            self._parts["format"] = _fingerprint.digest_of({"version": FORMAT})
             _say_why(self.path, _fingerprint.digest_of(self._parts), self._parts)
         return self._parts
 
@@ -169,7 +171,7 @@ def _check(element_spec, specs):
 
 def _path(op, path):
     try:
-        return os.path.abspath(os.fsdecode(os.fspath(path)))
+        return _arguments.utf8(f"{op}: path", os.path.abspath(os.fsdecode(os.fspath(path))))
     except TypeError:
         raise InvalidArgumentError(f"{op}: path is {path!r:.80}; a path is needed") from None
 

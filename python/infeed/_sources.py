@@ -209,7 +209,4 @@ def paths_of(value, what):
         found = [os.fsdecode(os.fspath(v)) for v in np.ravel(np.asarray(value, object))]
     except TypeError as e:
         raise InvalidArgumentError(f"{what} is {value!r:.100}; a path, or a list of paths, is needed") from e
-    for path in found:
-        if not path.isascii() and any("\ud800" <= c <= "\udfff" for c in path):
-            raise InvalidArgumentError(f"{what}: {os.fsencode(path)!r} is not UTF-8, as paths have to be; rename it, or make a link to it")
-    return found
+    return [_arguments.utf8(what, path) for path in found]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import infeed
-from infeed import _fingerprint
+from infeed import _fingerprint, _snapshot
 
 SCRIPT = """
 import json, re, sys, functools, numpy as np, infeed, helpers
@@ -145,6 +145,65 @@ def test_a_message_says_why_a_snapshot_is_not_used(tmp_path, caplog):
         assert not caplog.records
         assert [int(x) for x in make(2)] == [2, 3, 4]
     assert re.search(r"none of the 1 in .* is reused: 2\. map: closure k changed", caplog.text)
+
+
+def test_another_version_of_the_format(tmp_path, caplog, monkeypatch):
+    """What a newer infeed stores, in another format, is another snapshot."""
+    def make():
+        return infeed.Dataset.range(3).snapshot(tmp_path)
+
+    list(make())
+    monkeypatch.setattr(_snapshot, "FORMAT", 2)
+    with caplog.at_level(logging.WARNING, "infeed"):
+        list(make())
+    assert "is reused: format changed" in caplog.text and len(os.listdir(tmp_path)) == 2
+
+
+def test_a_changed_file_is_never_served_stale(tmp_path, caplog):
+    """The elements follow the source: another size or time, another name, another order of files."""
+    def make(*names):
+        return infeed.TextLineDataset([str(tmp_path / n) for n in names]).map(lambda s: s).snapshot(tmp_path / "kept")
+
+    (tmp_path / "a").write_text("1\n2\n")
+    (tmp_path / "b").write_text("3\n")
+    assert list(make("a", "b")) == list(make("a", "b")) == [b"1", b"2", b"3"]
+    (tmp_path / "b").write_text("4\n")  # of the same size
+    os.utime(tmp_path / "b", ns=(5, 5))
+    with caplog.at_level(logging.WARNING, "infeed"):
+        assert list(make("a", "b")) == [b"1", b"2", b"4"]
+    assert f"file {tmp_path / 'b'} changed" in caplog.text
+    assert list(make("b", "a")) == [b"4", b"1", b"2"]
+    assert list(make("a")) == [b"1", b"2"]
+    (tmp_path / "a").write_text("1\n2\n9\n")
+    os.utime(tmp_path / "a", ns=(5, 5))
+    assert list(make("a")) == [b"1", b"2", b"9"]
+    ds = make("a")
+    assert list(ds) == [b"1", b"2", b"9"]
+    (tmp_path / "a").write_text("7\n")
+    assert list(make("a")) == [b"7"]
+
+
+def test_how_operations_hang_together():
+    """The same operations on other inputs are another dataset."""
+    x, y = infeed.Dataset.range(4), infeed.Dataset.range(10, 14)
+    choice = infeed.Dataset.from_tensor_slices(np.array([0, 1, 2], "int64"))
+
+    def plus(x):
+        return x + 1
+
+    def times(x):
+        return x * 2
+
+    mapped = x.map(plus)
+    a = x.prefetch(1)
+    different = [
+        infeed.Dataset.choose_from_datasets([x, y, x], choice), infeed.Dataset.choose_from_datasets([x, y, y], choice),
+        infeed.Dataset.zip((mapped, x.map(times))), infeed.Dataset.zip((mapped, mapped.map(times))), infeed.Dataset.zip((mapped.map(times), mapped)),
+        infeed.Dataset.zip((x, y)), infeed.Dataset.zip((y, x)), x.concatenate(y), y.concatenate(x), x.concatenate(x),
+    ]
+    digests = [_fingerprint.digest_of(_fingerprint.parts_of(ds._node)) for ds in different]
+    assert len(set(digests)) == len(digests)
+    assert _fingerprint.parts_of(infeed.Dataset.zip((a, y.prefetch(2)))._node) == _fingerprint.parts_of(different[5]._node)
 
 
 def test_values_of_python():
