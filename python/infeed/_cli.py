@@ -47,6 +47,8 @@ def _parser():
                          "by default a TFRecord file where DST is named so (.tfrecord, .tfrecord.gz, ...), else a snapshot of infeed's")
     convert.add_argument("--compression", metavar="NAME", help="NONE (the default), GZIP, ZSTD (not for tf), ZLIB (for tfrecord), SNAPPY or AUTO "
                          "(not for tfrecord); of a TFRecord file by default what its name says")
+    convert.add_argument("--spec", metavar="TEXT", help="what elements of SRC are like, where it does not say, as what Dataset.snapshot of tf.data stored: "
+                         "\"(float32[28, ?], {'label': int64[], 'text': string[]})\"")
     convert.add_argument("--force", action="store_true", help="replace what is in DST")
     prune = add("prune", "list what is of no use any more in a folder of snapshots or a saved dataset, and remove it after a yes", [("path", "a folder")])
     prune.add_argument("--yes", action="store_true", help="remove without asking (with --json, nothing is removed without it)")

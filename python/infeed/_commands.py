@@ -69,7 +69,7 @@ def _verified(options):
 
 
 def _converted(options):
-    found = _convert.convert(options.sources, options.destination, options.to, options.compression, options.force, not options.json)
+    found = _convert.convert(options.sources, options.destination, options.to, options.compression, options.spec, options.force, not options.json)
     return found, f"{found['path']}: {found['elements']} elements, {found['bytes']} bytes ({found['what']}, {found['compression']})", 0
 
 

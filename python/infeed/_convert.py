@@ -3,7 +3,7 @@
 import os
 
 import infeed
-from infeed import _durable, _records, _snapshot, _stored, _verify
+from infeed import _durable, _load_tf, _records, _snapshot, _spec_text, _stored, _verify
 from infeed._errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, UnimplementedError
 from infeed._progress import Progress
 from infeed._writer import TFRecordOptions, TFRecordWriter
@@ -12,19 +12,20 @@ WHAT = {"infeed": "snapshot", "tf": "dataset saved by tf.data", "tfrecord": "TFR
 _COMPRESSIONS = {"infeed": ("NONE", "AUTO", "GZIP", "SNAPPY", "ZSTD"), "tf": ("NONE", "AUTO", "GZIP", "SNAPPY"), "tfrecord": ("NONE", "GZIP", "ZLIB", "ZSTD")}
 
 
-def convert(sources, destination, to=None, compression=None, force=False, shown=False):
+def convert(sources, destination, to=None, compression=None, spec=None, force=False, shown=False):
     """Writes the elements of sources to a destination; returns what was written.
 
     sources: one folder of a snapshot or saved dataset, or TFRecord files, whose records
     are elements of bytes. to: "infeed", "tf" or "tfrecord"; None: as destination is
-    named. force: what is there is replaced, when all is written. Whatever goes wrong,
+    named. spec: what elements of a folder are like, as a text, where it does not say.
+    force: what is there is replaced, when all is written. Whatever goes wrong,
     nothing is left behind. Raises AlreadyExistsError for a destination that is there,
     and InvalidArgumentError, UnimplementedError for elements that it cannot hold.
     """
     looks, packed = _records.named(destination)
     to = to or ("tfrecord" if looks else "infeed")
     compression = _compression(to, compression, packed)
-    dataset, what = _dataset(sources)
+    dataset, what = _dataset(sources, spec)
     _check_destination(destination, sources, to, force)
     if to == "tfrecord":
         elements = _write_records(dataset, destination, compression, shown)
@@ -46,17 +47,28 @@ def _compression(to, given, packed):
     return name
 
 
-def _dataset(sources):
+def _dataset(sources, spec):
     """The dataset of sources, and what they are."""
-    if len(sources) == 1:
-        kind = _stored.kind(sources[0])
-        if kind != "file":
-            return infeed.Dataset.load(sources[0]), kind
+    if len(sources) == 1 and (kind := _stored.kind(sources[0])) != "file":
+        return _loaded(sources[0], spec), kind
+    if spec is not None:
+        raise InvalidArgumentError("convert: --spec is for folders; records of TFRecord files are strings of bytes")
     for path in sources:
         if not os.path.isfile(path):
             raise (InvalidArgumentError if os.path.exists(path) else NotFoundError)(
                 f"convert: {path} is " + ("a folder; of several sources, each must be a TFRecord file" if os.path.exists(path) else "not there"))
     return infeed.TFRecordDataset(sources, compression_type="AUTO"), "TFRecord file" if len(sources) == 1 else "TFRecord files"
+
+
+def _loaded(path, spec):
+    if spec is not None:
+        return infeed.Dataset.load(path, _spec_text.parse(spec))
+    try:
+        return infeed.Dataset.load(path)
+    except (InvalidArgumentError, NotFoundError) as e:
+        if _load_tf.folders(path) and not _load_tf.describe(path)["spec"]:
+            raise InvalidArgumentError(f"{e}. For infeed convert, that is --spec, such as --spec \"(float32[28, 28], int64[])\"") from None
+        raise
 
 
 def _check_destination(path, sources, to, force):

@@ -2,13 +2,16 @@
 
 import json
 import os
+import pathlib
 import re
 import signal
 
+import ml_dtypes
 import numpy as np
 import pytest
 
 import infeed
+from infeed import _spec_text
 
 RECORDS = [b"record %d" % i for i in range(300)] + [b"", b"\0" * 1000]
 
@@ -73,6 +76,44 @@ def test_snapshots_and_several_files(records, tmp_path, ask):
     assert status == 0 and read(tmp_path / "twice") == RECORDS * 2
     status, out = ask("convert", records, tmp_path / "kept", tmp_path / "x")
     assert status == 1 and "kept is a folder" in out.err and not (tmp_path / "x").exists()
+
+
+TF = pathlib.Path(__file__).parents[2] / "testdata" / "tf"
+
+
+def test_snapshots_of_tensorflow_need_a_spec(tmp_path, ask):
+    status, out = ask("convert", TF / "snapshot" / "default_snappy", tmp_path / "x")
+    assert status == 1 and "stores 3 tensors of each, int64, float32, int64" in out.err and '--spec "(float32' in out.err
+    assert ask("convert", TF / "snapshot" / "default_snappy", tmp_path / "x", "--spec", "(float32[4], int64[])")[0] == 0
+    assert sorted(int(n) for _, n in infeed.Dataset.load(tmp_path / "x")) == sorted(
+        int(n) for _, n in infeed.Dataset.load(TF / "snapshot" / "default_snappy", (infeed.TensorSpec((4,)), infeed.TensorSpec((), "int64"))))
+    assert ask("convert", TF / "distributed" / "gzip", tmp_path / "y", "--to", "tf")[0] == 0
+    assert len(read(tmp_path / "y")) == 20
+    status, out = ask("convert", TF / "distributed" / "gzip", tmp_path / "z", "--spec", "float32[")
+    assert status == 1 and "says no spec" in out.err
+    status, out = ask("convert", tmp_path / "x", tmp_path / "z", "--spec", "int64[]")
+    assert status == 1 and "element_spec is" in out.err
+
+
+@pytest.mark.parametrize("text,spec", [
+    ("int64[]", infeed.TensorSpec((), "int64")), ("(string[ ],)", (infeed.TensorSpec((), object),)),
+    ("{'a?[]': uint8[28,28], \"b\": (bool[?], ragged float32[3, ?])}",
+     {"a?[]": infeed.TensorSpec((28, 28), "uint8"), "b": (infeed.TensorSpec((None,), bool), infeed.RaggedTensorSpec((3, None), "float32"))}),
+    ("bfloat16[?, 3]", infeed.TensorSpec((None, 3), ml_dtypes.bfloat16)), ("()", ()),
+])
+def test_specs_are_read(text, spec):
+    assert _spec_text.parse(text) == spec
+
+
+def test_specs_of_named_tuples_are_read():
+    point = _spec_text.parse("Point(y=float32[], x=int64[2])")
+    assert type(point).__name__ == "Point" and point._asdict() == {"y": infeed.TensorSpec(()), "x": infeed.TensorSpec((2,), "int64")}
+
+
+@pytest.mark.parametrize("text", ["", "int64", "(int64[]", "nothing[3]", "[int64[]]", "int64[-1]", "f(int64[])", "__import__('os')", "{x: int64[]}"])
+def test_what_is_no_spec(text):
+    with pytest.raises(infeed.InvalidArgumentError, match="says no spec of elements"):
+        _spec_text.parse(text)
 
 
 def test_what_is_there_stays_without_force(records, tmp_path, ask):

@@ -1,0 +1,61 @@
+"""What elements are like, as text that a person writes on the command line; `infeed inspect` prints such."""
+
+import ast
+import collections
+import re
+
+import numpy as np
+
+from infeed._errors import InvalidArgumentError
+from infeed._spec import RaggedTensorSpec, TensorSpec
+
+# Besides names in quotes, what Python does not read: no dimensions, ones that differ, and "ragged" before a dtype.
+_OTHERS = re.compile(r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")|(\[\s*\])|(\?)|ragged +(\w+)""")
+
+
+def parse(text):
+    """The element_spec that a text says, such as "{'image': uint8[28, 28], 'words': string[?]}".
+
+    Tuples, dicts and named tuples, Point(x=int64[], y=int64[]), are nested as in
+    Python; components are NumPy's names of dtypes, those of ml_dtypes or string, with
+    dimensions, ? where elements differ, and ragged before the dtype of a ragged one.
+    Raises InvalidArgumentError for another text.
+    """
+    def replaced(found):
+        quoted, none, _, ragged = found.groups()
+        return quoted or ("[()]" if none else f"ragged_{ragged}" if ragged else "None")
+
+    try:
+        return _value(ast.parse(_OTHERS.sub(replaced, text.strip()), mode="eval").body)
+    except (SyntaxError, ValueError, TypeError, AttributeError, ImportError) as e:
+        reason = e.msg if isinstance(e, SyntaxError) else e
+        raise InvalidArgumentError(f"{text!r:.200} says no spec of elements ({reason}); one is written as (float32[28, ?], {{'label': int64[], 'text': string[]}})") from None
+
+
+def _value(tree):
+    if isinstance(tree, ast.Tuple):
+        return tuple(map(_value, tree.elts))
+    if isinstance(tree, ast.Dict):
+        return {ast.literal_eval(k): _value(v) for k, v in zip(tree.keys, tree.values)}
+    if isinstance(tree, ast.Call) and not tree.args:
+        names = [k.arg for k in tree.keywords]
+        return collections.namedtuple(tree.func.id, names)(*(_value(k.value) for k in tree.keywords))
+    if isinstance(tree, ast.Subscript):
+        dims = ast.literal_eval(tree.slice)
+        shape = dims if isinstance(dims, tuple) else (dims,)
+        name = tree.value.id
+        if name.startswith("ragged_"):
+            return RaggedTensorSpec(shape, _dtype(name[len("ragged_"):]))
+        return TensorSpec(shape, _dtype(name))
+    raise ValueError(f"{ast.unparse(tree)} is no component: give its dimensions too, as in int64[]")
+
+
+def _dtype(name):
+    if name == "string":
+        return np.dtype(object)
+    try:
+        return np.dtype(name)
+    except TypeError:
+        import ml_dtypes
+
+        return np.dtype(getattr(ml_dtypes, name))
