@@ -82,6 +82,7 @@ func TestEachOperationOfSavingForTensorFlowFailsOnce(t *testing.T) {
 		for n := 0; ; n++ {
 			inner := memfs.New()
 			require.NoError(t, saveTF(t, inner, source{elements, new(int64)}))
+			before := files(t, inner, saved)
 			fs := faultfs.New(inner, n)
 			err := saveTF(t, fs, next)
 			if !fs.Failed() {
@@ -92,6 +93,7 @@ func TestEachOperationOfSavingForTensorFlowFailsOnce(t *testing.T) {
 			}
 			if err != nil {
 				require.ErrorContains(t, err, "injected fault", "%s, operation %d", name, n)
+				require.Equal(t, before, files(t, inner, saved), "%s, operation %d", name, n)
 			}
 			require.Equal(t, err == nil, requireOneOf(t, inner, next, name))
 			require.NoError(t, saveTF(t, inner, next), "after the fault of operation %d", n)

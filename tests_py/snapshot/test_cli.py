@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 
@@ -261,6 +262,20 @@ def test_progress_is_for_terminals(tmp_path, terminal):
         assert status == 0 and json.loads(out) and t.drawn == ""
         done = subprocess.run([sys.executable, "-m", "infeed", *map(str, command)], capture_output=True, text=True, timeout=60)
         assert done.returncode == 0 and done.stderr == ""
+
+
+def test_an_interrupt_ends_it(tmp_path, terminal):
+    path = write(tmp_path / "r", [b"x" * 100] * 10_000)
+    path.write_bytes(path.read_bytes() * 100)
+    for command in ("verify", "inspect"):
+        status = 0
+        for _ in range(9):  # on a busy machine, it may be through before
+            if status == 0:
+                t = terminal(command, path)
+                t.wait_for(f"{command} [")
+                t.process.send_signal(signal.SIGINT)
+                status, out = t.end()
+        assert status == 130 and out == "" and t.drawn.endswith("\r\x1b[Kinfeed: interrupted\r\n") and "Traceback" not in t.drawn
 
 
 def test_the_line_of_progress():
