@@ -228,13 +228,14 @@ class Dataset(Sources, Transformations, Snapshots):
         """An iterator over the next pass whose elements are arrays on a device of JAX, one ahead.
 
         sharding: where to put them, a `jax.sharding.Sharding` or a device; None: the
-        default device. It has `get_state` and `set_state`. Raises InvalidArgumentError
-        for text.
+        default device. It has `get_state` and `set_state`. As everywhere in JAX, values
+        have 32 bits unless `jax_enable_x64` is set. Raises InvalidArgumentError for ints
+        that do not fit then, and for text.
 
         Example:
             >>> import infeed
-            >>> [b.shape for b in infeed.Dataset.range(3).map(lambda x: x.astype("int32")).batch(2).to_jax()]
-            [(2,), (1,)]
+            >>> [(b.shape, str(b.dtype)) for b in infeed.Dataset.range(3).batch(2).to_jax()]
+            [((2,), 'int32'), ((1,), 'int32')]
         """
         from infeed.jax import DeviceIterator
 
