@@ -131,7 +131,7 @@ def _held(path, v, wide):
     if wide or v.dtype.itemsize != 8 or v.dtype.kind not in "iu":
         return v
     narrow = v.astype(np.int32 if v.dtype.kind == "i" else np.uint32)
-    if np.all(narrow == v):
+    if (narrow == v).all():
         return narrow
     raise InvalidArgumentError(f"to_jax: component{path} is {v.dtype} and has values beyond {narrow.dtype}, which is what JAX makes of it; "
                                'set jax.config.update("jax_enable_x64", True), or make others of them with map')

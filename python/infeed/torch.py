@@ -100,9 +100,17 @@ def tensors(element):
         return type(element)(*parts) if hasattr(element, "_fields") else tuple(parts)
     if isinstance(element, bytes):
         return element
-    a = np.asarray(element)
+    a = element if type(element) is np.ndarray else np.asarray(element)
     if a.dtype.hasobject:
         return a.tolist()
-    if a.dtype.name == "bfloat16":
-        return torch.from_numpy(a.view(np.int16)).view(torch.bfloat16)
+    if a.dtype.num >= 256:  # of no type of NumPy's own
+        return _other(a)
     return torch.from_numpy(a) if a.ndim else torch.tensor(element)
+
+
+def _other(a):
+    dtype = getattr(torch, a.dtype.name, None)
+    if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point or dtype.itemsize != a.itemsize:
+        raise InvalidArgumentError(f"to_torch: torch has no {a.dtype}; make another of it with map, as by x.astype('float32')")
+    bits = a.reshape(a.shape or 1).view(np.int16 if a.itemsize == 2 else np.uint8)
+    return torch.from_numpy(bits).view(dtype).reshape(a.shape)
