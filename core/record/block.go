@@ -20,6 +20,7 @@ type Block struct {
 	// io.EOF and no records.
 	Damage Damage
 
+	file   int   // the number of the file
 	at     int64 // of Data[0] in the file
 	policy Policy
 	before int64 // bytes of a record before its payload
@@ -66,6 +67,9 @@ func (b *Block) Bad(i int) (int, error) {
 
 // Offset returns where record i begins in what its file holds.
 func (b *Block) Offset(i int) int64 { return b.at + b.Starts[i] - b.before }
+
+// Place returns the token of record i: reading from there gives it and those after it.
+func (b *Block) Place(i int) Token { return Token{b.file, b.Offset(i)} }
 
 // reset empties a block for records from a token on.
 func (b *Block) reset() {

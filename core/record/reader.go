@@ -112,7 +112,7 @@ func (r *Reader) endFile() {
 
 // next gives records of the file that the token is in; none at its end.
 func (r *Reader) next(b *Block, rows int) error {
-	b.Path, b.policy = r.paths[r.token.File], r.o.Errors
+	b.file, b.Path, b.policy = r.token.File, r.paths[r.token.File], r.o.Errors
 	if r.in == nil {
 		if err := r.open(); err != nil {
 			_, err = r.damaged(b, &fault{cause: err})

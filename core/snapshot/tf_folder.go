@@ -3,6 +3,7 @@ package snapshot
 import (
 	"cmp"
 	"path"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -234,31 +235,50 @@ func (f *TFFolder) readRun(fs vfs.FS, m *tfMeta, run string) error {
 		f.unread = lost(at, 0, "it is not finished: tf.data was stopped while it wrote it; write it again")
 	}
 	folder := path.Join(f.Path, f.Run)
-	if m.version < 2 {
+	shards, err := byNumber(fs, folder, ".shard")
+	if m.version < 2 && err == nil {
+		if len(shards) > 0 {
+			f.unread = lost(at, 0, "it is of version %d, and run %s has shards, as version 2 has", m.version, f.Run)
+			return nil
+		}
 		names, err := byNumber(fs, folder, ".snapshot")
 		if len(names) > 0 {
 			f.Parts = []TFPart{{Name: f.Run, Elements: f.Elements, folder: folder}}
 		}
-		f.missing(folder, err)
-		return nil
+		return err
 	}
-	shards, err := byNumber(fs, folder, ".shard")
 	for _, shard := range shards {
 		f.Parts = append(f.Parts, TFPart{Name: path.Base(shard), Elements: dataset.Unknown, folder: shard})
 	}
 	if len(f.Parts) == 1 {
 		f.Parts[0].Elements = f.Elements
 	}
-	f.missing(folder, err)
+	f.missing(fs, folder, err)
 	return nil
 }
 
 // missing notes the error of listing a run. One without elements may have no folder:
-// copies leave out what is empty.
-func (f *TFFolder) missing(folder string, err error) {
-	if err != nil && f.unread == nil && (errs.KindOf(err) != errs.NotFound || f.Elements > 0) {
-		f.unread = lost(folder, 0, "the folder of the run that the metadata name cannot be read: %v", err)
+// copies leave out what is empty. Where there is another, it is this one that is gone.
+func (f *TFFolder) missing(fs vfs.FS, folder string, err error) {
+	if err == nil || f.unread != nil {
+		return
 	}
+	if errs.KindOf(err) == errs.NotFound && f.Elements <= 0 && !f.otherRuns(fs) {
+		return
+	}
+	f.unread = lost(folder, 0, "the folder of the run that the metadata name cannot be read: %v", err)
+}
+
+// otherRuns tells whether there are runs.
+func (f *TFFolder) otherRuns(fs vfs.FS) bool {
+	names, _ := fs.List(f.Path)
+	for _, name := range names {
+		inside, _ := fs.List(path.Join(f.Path, name))
+		if slices.ContainsFunc(inside, func(n string) bool { return strings.HasSuffix(n, ".shard") || strings.HasSuffix(n, ".snapshot") }) {
+			return true
+		}
+	}
+	return false
 }
 
 // whole fails where files of a shard are missing.

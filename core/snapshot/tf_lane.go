@@ -80,10 +80,10 @@ func (l *tfLane) look() int64 {
 
 // token returns where the next element is.
 func (l *tfLane) token() (file, offset int64) {
-	if l.row < l.block.Len() {
-		return int64(l.block.Token.File), l.block.Offset(l.row)
-	}
 	t := l.reader.Token()
+	if l.row < l.block.Len() {
+		t = l.block.Place(l.row)
+	}
 	return int64(t.File), t.Offset
 }
 

@@ -37,27 +37,36 @@ func writeTF(t *testing.T, fs vfs.FS, folder string, kind string) {
 		name  string
 		count int
 	}{{"00000000.shard/00000000.snapshot", 2}, {"00000000.shard/00000001.snapshot", 1}, {"00000010.shard/00000000.snapshot", 2}} {
-		plain := memfs.New()
-		c := codec.None
-		if kind == "GZIP" {
-			c = codec.Gzip
-		}
-		w, err := record.NewWriter(plain, "/f", c, codec.DefaultLevel)
-		require.NoError(t, err)
+		var records [][]byte
 		for range f.count {
 			values := &tfproto.Tensor{Type: 1, Shape: []int64{2}, Data: []byte{number, 0, 0, 0, 0, 0, 0, number}}
 			text := &tfproto.Tensor{Type: tfproto.String, Data: []byte{'a', number}, Offsets: []int64{0, 2}}
-			require.NoError(t, w.Write(tfproto.AppendTensor(nil, values)))
-			require.NoError(t, w.Write(tfproto.AppendTensor(nil, text)))
+			records = append(records, tfproto.AppendTensor(nil, values), tfproto.AppendTensor(nil, text))
 			number++
 		}
-		require.NoError(t, w.Close())
-		data := plain.Bytes("/f")
-		if kind == "SNAPPY" {
-			data = snapped(data, 50)
-		}
+		data := recordsAs(t, kind, records...)
 		require.NoError(t, writeFile(fs, folder+"/123/"+f.name, data))
 	}
+}
+
+// recordsAs returns a file of records, compressed as a kind says.
+func recordsAs(t testing.TB, kind string, records ...[]byte) []byte {
+	t.Helper()
+	plain := memfs.New()
+	c := codec.None
+	if kind == "GZIP" {
+		c = codec.Gzip
+	}
+	w, err := record.NewWriter(plain, "/f", c, codec.DefaultLevel)
+	require.NoError(t, err)
+	for _, r := range records {
+		require.NoError(t, w.Write(r))
+	}
+	require.NoError(t, w.Close())
+	if kind == "SNAPPY" {
+		return snapped(plain.Bytes("/f"), 50)
+	}
+	return plain.Bytes("/f")
 }
 
 // snapped returns data in blocks of a size.
@@ -134,24 +143,4 @@ func TestDamagedFoldersOfTensorFlow(t *testing.T) {
 		require.Equal(t, c.kind, errs.KindOf(err), "%s: %v", name, err)
 		require.ErrorContains(t, err, c.said, name)
 	}
-}
-
-func FuzzTFFolder(f *testing.F) {
-	f.Add(tfDone, tfTupleSpec, snapped([]byte("0123456789abcdef"), 5))
-	f.Fuzz(func(t *testing.T, metadata, elements, file []byte) {
-		fs := memfs.New()
-		fs.Set("/s/snapshot.metadata", metadata)
-		fs.Set("/s/dataset_spec.pb", elements)
-		fs.Set("/s/123/0.shard/0.snapshot", file)
-		d, err := LoadTF(fs, "/s", TFOptions{Compression: Auto})
-		if err != nil {
-			return
-		}
-		s := dataset.NewScope(fs, 0)
-		defer s.Close()
-		it, err := d.Iterate(s, dataset.PassKey(0), nil)
-		if err == nil {
-			_, _ = datasettest.TakeUntil(it, 3, 10)
-		}
-	})
 }

@@ -43,7 +43,7 @@ func (w *tfWalk) Next(limit int64, dst dataset.Sink) (int64, error) {
 	}
 	switch {
 	case n > 0 && w.count >= 0 && w.given >= w.count:
-		n, err = 0, lost(w.last(), 0, "there are more than the %d elements that were saved", w.count)
+		n, err = 0, lost(w.folder(), 0, "there are more than the %d elements that were saved", w.count)
 	case n > 0:
 		return n, w.give(n, dst)
 	case damaged != nil: // the one after it can be found
@@ -51,7 +51,7 @@ func (w *tfWalk) Next(limit int64, dst dataset.Sink) (int64, error) {
 		w.given++
 		return 0, err
 	case errors.Is(err, io.EOF) && w.count > w.given:
-		err = lost(w.last(), 0, "elements are missing: there are %d; %d were saved", w.given, w.count)
+		err = lost(w.folder(), 0, "elements are missing: there are %d; %d were saved", w.given, w.count)
 	case errors.Is(err, io.EOF):
 		w.ended = 1
 		return 0, err
@@ -59,15 +59,6 @@ func (w *tfWalk) Next(limit int64, dst dataset.Sink) (int64, error) {
 	w.ended = 1 // what follows cannot be told apart from what is missing
 	w.given++
 	return 0, err
-}
-
-// last returns a place for what concerns the end of all elements.
-func (w *tfWalk) last() string {
-	files := w.lanes[len(w.lanes)-1]
-	if len(files) == 0 {
-		return w.folder()
-	}
-	return files[len(files)-1]
 }
 
 // run reads elements of equal shapes, up to limit, and returns how many; none where the
