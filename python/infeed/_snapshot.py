@@ -349,17 +349,20 @@ class Snapshots:
 
     @classmethod
     def load(cls, path, element_spec=None, compression=None, reader_func=None):
-        """The elements that `save` stored, or a snapshot's: a random-access dataset. Also what tf.data's `save` stored.
+        """The elements that `save` stored, or a snapshot's: a random-access dataset. Also what tf.data stored.
 
         path: the folder, or one with a single snapshot in it. element_spec: what elements
         are to be like; by default as they are stored. compression: not needed, files show
-        how they are stored. What tf.data stored comes one element after the other, shard
-        after shard. reader_func: a function of the dataset of parts that shard_func
+        how they are stored. reader_func: a function of the dataset of parts that shard_func
         made, each a dataset, which returns the dataset of elements; the parts can be
         reordered (shuffle, shard, take, skip, repeat) and put together (interleave,
-        flat_map). By default elements come in the order in which they were stored. Raises
+        flat_map). By default elements come in the order in which they were stored. What
+        tf.data stored with `save`, `snapshot` or `distributed_save` comes one element after
+        the other, shard after shard where the order is not stored; snapshots of tf.data do
+        not say what elements are like, and need element_spec. Raises
         NotFoundError where there is no snapshot, DataLossError where one is unfinished or
-        damaged, and InvalidArgumentError for another element_spec.
+        damaged, InvalidArgumentError for another element_spec, and UnimplementedError, with
+        the component, for what is ragged in more than one dimension.
 
         Example:
             >>> import infeed, tempfile
