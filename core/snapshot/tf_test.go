@@ -1,7 +1,9 @@
 package snapshot
 
 import (
+	"bytes"
 	"encoding/binary"
+	"fmt"
 	"testing"
 
 	"github.com/klauspost/compress/s2"
@@ -12,6 +14,7 @@ import (
 	"infeed/core/dataset/datasettest"
 	"infeed/core/errs"
 	"infeed/core/record"
+	"infeed/core/spec"
 	"infeed/core/tfproto"
 	"infeed/core/vfs"
 	"infeed/core/vfs/memfs"
@@ -143,4 +146,27 @@ func TestDamagedFoldersOfTensorFlow(t *testing.T) {
 		require.Equal(t, c.kind, errs.KindOf(err), "%s: %v", name, err)
 		require.ErrorContains(t, err, c.said, name)
 	}
+}
+
+// Messages of the same size may be of tensors of other shapes and dtypes.
+func TestTensorsOfTheSameSizeInFoldersOfTensorFlow(t *testing.T) {
+	fs := memfs.New()
+	data := bytes.Repeat([]byte{1, 2, 3, 4, 5, 6, 7, 8}, 3)
+	var records [][]byte
+	shapes := [][]int64{{2, 3}, {3, 2}, {3, 2}, {6, 1}, {2, 3}}
+	for _, shape := range shapes {
+		records = append(records, tfproto.AppendTensor(nil, &tfproto.Tensor{Type: 1, Shape: shape, Data: data}))
+	}
+	records = append(records, tfproto.AppendTensor(nil, &tfproto.Tensor{Type: 3, Shape: []int64{2, 3}, Data: data}))
+	fs.Set("/s/snapshot.metadata", []byte("\x12\x03123\x20\x02\x2a\x01\x01\x30\x06\xc0\x3e\x01"))
+	fs.Set("/s/123/00000000.shard/00000000.snapshot", recordsAs(t, "NONE", records...))
+	d, err := LoadTF(fs, "/s", TFOptions{Compression: Auto, Spec: &spec.Element{Components: []spec.Component{{DType: spec.DType{Kind: 'f', Size: 4}, Shape: []int64{-1, -1}}}}})
+	require.NoError(t, err)
+	got := read(t, fs, d)
+	for i, shape := range shapes {
+		require.Equal(t, fmt.Sprint(shape), got[i].Shapes)
+		require.Equal(t, data, got[i].Data[0])
+	}
+	require.Contains(t, got[5].Err, "it is int32[2 3]; float32[-1 -1] was promised")
+	datasettest.Check(t, d, 10)
 }
