@@ -23,10 +23,13 @@ def leftovers(path):
     found = _stored.examine(path)
     if "tf.data" in kind:
         return _of_tf(path, found.get("run"))
-    snapshots = [s for s in found["snapshots"] if "tf.data" not in s["what"]] if kind == "folder of snapshots" else [found]
+    snapshots = found["snapshots"] if kind == "folder of snapshots" else [found]
     newest = max((s for s in snapshots if s["what"] == "snapshot"), key=lambda s: s["written"], default=None)
     out = []
     for s in snapshots:
+        if "tf.data" in s["what"]:
+            out += _of_tf(s["path"], s["run"])
+            continue
         if _stored.leased(s["path"]) or s["what"] != "snapshot" and not s["chunks"] and _written_lately(s["path"]):  # save has no lease
             continue
         if s["what"] != "snapshot":
@@ -50,7 +53,7 @@ def _strays(path):
 
 
 def _of_tf(path, run):
-    out = [_item(r, "it was not finished, or another took its place") for r in _stored.other_runs(path, run) if not _written_lately(r)]
+    out = [_item(r, "no metadata name it: it was not finished, or another took its place") for r in _stored.other_runs(path, run) if not _written_lately(r)]
     for name in sorted(os.listdir(path)):
         if _TEMPORARY.fullmatch(name) and not _written_lately(at := os.path.join(path, name)):
             out.append(_item(at, "a writer that did not commit left it"))

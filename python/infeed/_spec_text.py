@@ -1,4 +1,4 @@
-"""What elements are like, as text that a person writes on the command line; `infeed inspect` prints such."""
+"""What elements are like, as text for people: as `infeed inspect` prints it, and `infeed convert --spec` reads it."""
 
 import ast
 import collections
@@ -6,11 +6,44 @@ import re
 
 import numpy as np
 
+from infeed import _definition
 from infeed._errors import InvalidArgumentError
 from infeed._spec import RaggedTensorSpec, TensorSpec
 
 # Besides names in quotes, what Python does not read: no dimensions, ones that differ, and "ragged" before a dtype.
 _OTHERS = re.compile(r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")|(\[\s*\])|(\?)|ragged +(\w+)""")
+
+
+def text(spec):
+    """A spec as in manifests, for a person: {'image': uint8[28, 28], 'label': int64[]}."""
+    components = iter(spec["components"] or ())
+
+    def nested(form):
+        if form is None:
+            c = next(components)
+            return f"{_name(c)}[{', '.join('?' if d < 0 else str(d) for d in c['shape'])}]"
+        if "tuple" in form:
+            items = [nested(f) for f in form["tuple"]]
+            return f"({', '.join(items)}{',' * (len(items) == 1)})"
+        if form.get("name") == ":ragged":
+            values, shapes = next(components), next(components)
+            return f"ragged {_name(values)}[{', '.join('?' * (1 + shapes['shape'][1]))}]"
+        if form.get("name") == ":sparse":
+            _, values, shape = next(components), next(components), next(components)
+            return f"sparse {_name(values)}[{', '.join('?' * shape['shape'][0])}]"
+        if form.get("name") == ":tensor":
+            values, _ = next(components), next(components)
+            return f"{_name(values)} of any rank"
+        pairs = [(k, nested(f)) for k, f in form["dict"]]
+        if "name" in form:
+            return f"{form['name']}({', '.join(f'{k}={t}' for k, t in pairs)})"
+        return "{" + ", ".join(f"{k!r}: {t}" for k, t in pairs) + "}"
+
+    return nested(spec["structure"])
+
+
+def _name(component):
+    return "string" if component["dtype"] == "|O" else str(_definition.dtype_of(component["dtype"]))
 
 
 def parse(text):

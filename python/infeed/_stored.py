@@ -5,7 +5,7 @@ import os
 import re
 import time
 
-from infeed import _definition, _describe, _fingerprint, _load_tf, _records, _snapshot
+from infeed import _describe, _fingerprint, _load_tf, _records, _snapshot, _spec_text
 from infeed._errors import NotFoundError
 
 LEASE = 60  # seconds for which what was just written may be being written
@@ -230,36 +230,7 @@ def _unfinished_tf_lines(found):
 
 def _elements(found):
     count = "an unknown number of elements" if found["elements"] is None else many(found["elements"], "element")
-    return [f"  {count}" + (f" of {spec_text(found['spec'])}" if found["spec"] else "")]
-
-
-def spec_text(spec):
-    """A spec as in manifests, for a person: {'image': uint8[28, 28], 'label': int64[]}."""
-    components = iter(spec["components"] or ())
-
-    def text(form):
-        if form is None:
-            c = next(components)
-            dtype = "string" if c["dtype"] == "|O" else str(_definition.dtype_of(c["dtype"]))
-            return f"{dtype}[{', '.join('?' if d < 0 else str(d) for d in c['shape'])}]"
-        if "tuple" in form:
-            items = [text(f) for f in form["tuple"]]
-            return f"({', '.join(items)}{',' * (len(items) == 1)})"
-        if form.get("name") == ":ragged":
-            values, shapes = next(components), next(components)
-            return f"ragged {_definition.dtype_of(values['dtype'])}[{', '.join('?' * (1 + shapes['shape'][1]))}]"
-        if form.get("name") == ":sparse":
-            _, values, shape = next(components), next(components), next(components)
-            return f"sparse {_definition.dtype_of(values['dtype'])}[{', '.join('?' * shape['shape'][0])}]"
-        if form.get("name") == ":tensor":
-            values, _ = next(components), next(components)
-            return f"{_definition.dtype_of(values['dtype'])} of any rank"
-        pairs = [(k, text(f)) for k, f in form["dict"]]
-        if "name" in form:
-            return f"{form['name']}({', '.join(f'{k}={t}' for k, t in pairs)})"
-        return "{" + ", ".join(f"{k!r}: {t}" for k, t in pairs) + "}"
-
-    return text(spec["structure"])
+    return [f"  {count}" + (f" of {_spec_text.text(found['spec'])}" if found["spec"] else "")]
 
 
 def many(n, name):

@@ -144,6 +144,17 @@ def test_runs_of_no_use_go(tmp_path, ask, monkeypatch):
     assert status == 1 and "it has no snapshot.metadata" in out.err
 
 
+def test_runs_of_snapshots_in_a_folder(tmp_path, ask):
+    for name in ("1", "2"):
+        infeed.Dataset.range(3).save(tmp_path / name, format="tf")
+    (tmp_path / "2" / "5" / "00000000.shard").mkdir(parents=True)
+    for path in [*tmp_path.rglob("*"), tmp_path]:
+        os.utime(path, (1, 1))
+    found = json.loads(ask("prune", tmp_path, "--json", "--yes")[1].out)
+    assert [i["path"] for i in found["removed"]] == [str(tmp_path / "2" / "5")] and not (tmp_path / "2" / "5").exists()
+    assert all(len(infeed.Dataset.load(tmp_path / n).take(9).batch(9).get_single_element()) == 3 for n in ("1", "2"))
+
+
 def test_nobody_elses_files_go(tmp_path, ask):
     for name in ("work/chunks/report.txt", "chunks/a.txt", "123/shard.txt"):
         (tmp_path / name).parent.mkdir(parents=True)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import infeed
-from infeed import _spec_text
+from infeed import _load_tf, _spec_text
 
 RECORDS = [b"record %d" % i for i in range(300)] + [b"", b"\0" * 1000]
 
@@ -103,6 +103,12 @@ def test_snapshots_of_tensorflow_need_a_spec(tmp_path, ask):
 ])
 def test_specs_are_read(text, spec):
     assert _spec_text.parse(text) == spec
+
+
+@pytest.mark.parametrize("text", ["int64[]", "(string[],)", "{'a': uint8[28, ?], 'b': (bool[?], ragged float32[?, ?])}", "bfloat16[3]", "ragged string[?, ?]", "Point(y=float32[], x=int64[2])"])
+def test_specs_are_read_as_they_are_printed(text):
+    structure, spec = _load_tf.described(_spec_text.parse(text))
+    assert _spec_text.text(spec) == text
 
 
 def test_specs_of_named_tuples_are_read():
