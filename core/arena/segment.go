@@ -132,6 +132,9 @@ func (s *Segment) TryAcquireAt(i int) (Slot, bool) {
 // Idle tells that none of its slots is being filled, waited for or lent.
 func (s *Segment) Idle() bool { return s.count(Free) == s.slots }
 
+// InUse returns how many of its slots are being filled, waited for or lent.
+func (s *Segment) InUse() int { return s.slots - s.count(Free) }
+
 // Lent returns how many of its slots are with a consumer.
 func (s *Segment) Lent() int { return s.count(Lent) }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"infeed/core/block"
@@ -25,6 +26,7 @@ type Job struct {
 
 	before, after *Token
 	err           error // of Claim: there is no work
+	bytes         int64 // of the budget
 	ready         chan struct{}
 }
 
@@ -58,8 +60,9 @@ type Ordered struct {
 		ended bool
 		token *Token // before what Claim takes next
 	}
-	free  pile
-	order chan *Job
+	claimed atomic.Int64 // jobs that were not passed yet
+	free    pile
+	order   chan *Job
 
 	job   *Job // that is being given out; nil: the next one has to be waited for
 	block int  // of Job.Out
@@ -110,6 +113,7 @@ func NewOrdered(op string, s *Scope, workers int, from *Token, open func(from *T
 		return nil, err
 	}
 	o.mu.token = in
+	o.growth.bytes = min(pieceBytes, max(s.Budget.Limit()/int64(4*(workers+2)), 1))
 	if from != nil {
 		o.lost = from.Lost
 	}
@@ -134,6 +138,7 @@ func NewOrdered(op string, s *Scope, workers int, from *Token, open func(from *T
 type growth struct {
 	sync.Mutex
 	limit int64
+	bytes int64 // that a piece has at most, unless its elements are larger
 }
 
 const (
@@ -154,9 +159,9 @@ func (g *growth) saw(j *Job, took time.Duration) {
 	defer g.Unlock()
 	switch {
 	case j.Limit < g.limit:
-	case (took > 2*pieceTime || j.Out.Bytes() > 2*pieceBytes) && g.limit > 1:
+	case (took > 2*pieceTime || j.Out.Bytes() > 2*g.bytes) && g.limit > 1:
 		g.limit /= 2
-	case took < pieceTime && j.Out.Bytes() < pieceBytes && g.limit < pieceLimit:
+	case took < pieceTime && j.Out.Bytes() < g.bytes && g.limit < pieceLimit:
 		g.limit *= 2
 	}
 }
@@ -170,10 +175,26 @@ func (o *Ordered) run() {
 			return
 		}
 		j := o.free.take()
-		if !o.claim(j) {
+		if !o.mayClaim() || !o.claim(j) {
 			return
 		}
 		o.do(j)
+	}
+}
+
+// mayClaim waits until the budget allows for one more piece. It returns false when the
+// scope has ended.
+func (o *Ordered) mayClaim() bool {
+	for {
+		yes, changed := o.scope.Budget.Room()
+		if yes || o.claimed.Load() == 0 {
+			return true
+		}
+		select {
+		case <-changed:
+		case <-o.scope.Done():
+			return false
+		}
 	}
 }
 
@@ -198,6 +219,7 @@ func (o *Ordered) claim(j *Job) bool {
 	o.mu.token = o.work.Token()
 	j.after = o.mu.token
 	o.mu.ended = errors.Is(j.err, io.EOF)
+	o.claimed.Add(1)
 	o.order <- j // there is room for all jobs
 	return true
 }
@@ -222,6 +244,8 @@ func (o *Ordered) do(j *Job) {
 	} else if !errors.Is(j.err, io.EOF) {
 		j.Fails = append(j.Fails, Failure{0, j.err})
 	}
+	j.bytes = j.In.Bytes() + j.Out.Bytes()
+	o.scope.Budget.Hold(j.bytes)
 	j.ready <- struct{}{}
 }
 
@@ -261,6 +285,11 @@ func (o *Ordered) settle() {
 		o.after = o.job.after
 		if l := o.job.Lost; l != nil {
 			o.lost = o.lost.And(l.Count, l.Places...)
+		}
+		o.claimed.Add(-1)
+		o.scope.Budget.GiveBack(o.job.bytes)
+		if o.job.bytes > 4*o.growth.bytes { // and its memory is not kept for the next one
+			o.job.In, o.job.Out = block.Buffer{}, block.Buffer{}
 		}
 		o.free.put(o.job)
 		o.job = nil

@@ -16,6 +16,8 @@ type Scope struct {
 	// Workers is how many goroutines a stage may have; 0: none, the caller of Next
 	// does the work.
 	Workers int
+	// Budget is for what stages hold that work ahead; nil: there is no bound.
+	Budget *Budget
 	// Single has stages take one element at a time of their inputs and none before it is
 	// needed, so that where they are says what they used.
 	Single bool
@@ -48,7 +50,7 @@ func NewScope(fs vfs.FS, workers int) *Scope {
 // Child returns a scope that ends with s at the latest.
 func (s *Scope) Child() *Scope {
 	c := NewScope(s.FS, s.Workers)
-	c.Caller, c.Single, c.Counters, c.Notice, c.parent = s.Caller, s.Single, s.Counters, s.Notice, s
+	c.Caller, c.Budget, c.Single, c.Counters, c.Notice, c.parent = s.Caller, s.Budget, s.Single, s.Counters, s.Notice, s
 	s.mu.Lock()
 	if s.mu.children == nil {
 		s.mu.children = map[*Scope]bool{}

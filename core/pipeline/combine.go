@@ -20,7 +20,7 @@ func (d *Dataset) combine(o Options) (*Iterator, error) {
 	o.Workers = 1 // who finds it; the consumer may have to run functions meanwhile
 	it := &Iterator{places: newPlaces(seeded, o), workers: 1, spec: d.Spec()}
 	it.settle(State{})
-	if err := it.sizes.set(it.spec, o); err != nil {
+	if err := it.sizes.set(it.spec, false, o); err != nil {
 		return nil, err
 	}
 	if err := it.prepare(o); err != nil {

@@ -29,8 +29,9 @@ type Options struct {
 	Combine []*State `json:"combine"`
 	// Workers is how many goroutines make elements; 0: the consumer itself does.
 	Workers int `json:"workers"`
-	// RAMBudget bounds the memory of groups that wait or are lent, in bytes, as far as
-	// one element at a time for each worker allows; 0: 256 MiB.
+	// RAMBudget bounds the memory of elements that were made ahead, in bytes: of groups
+	// that wait or are lent, and of stages that work ahead. Each worker and each stage has
+	// one element at a time, however large. 0: 256 MiB.
 	RAMBudget int64 `json:"ram_budget"`
 	// GroupBytes is how large groups grow; 0: about a mebibyte.
 	GroupBytes int64 `json:"group_bytes"`
@@ -94,7 +95,7 @@ func (d *Dataset) Iterate(o Options) (*Iterator, error) {
 		return nil, err
 	}
 	it.spec = it.dataset.Spec()
-	if err := it.sizes.set(it.spec, o); err != nil {
+	if err := it.sizes.set(it.spec, it.dataset.Indexed(), o); err != nil {
 		return nil, err
 	}
 	if err := it.prepare(o); err != nil {
@@ -120,6 +121,8 @@ func (it *Iterator) prepare(o Options) (err error) {
 	it.delivery.init(it.queue, it.sizes.ahead)
 	it.sinks.New = func() any { return &groups{slots: &it.slots} }
 	it.scope = dataset.NewScope(vfs.Local(), it.workers)
+	it.scope.Budget = dataset.NewBudget(it.sizes.bytes)
+	it.slots.most = it.sizes.bytes
 	it.scope.Counters, it.scope.Notice = &it.counters, it.counters.notice
 	it.scope.Failed = func(cause error) {
 		if errs.KindOf(cause) != errs.Cancelled {

@@ -234,7 +234,7 @@ func TestMemoryOfLargeElementsIsBounded(t *testing.T) {
 	for size, workers := range map[int64]int{1: 64, 20 * mib: 2, 60 * mib: 2, 100 * mib: 1} {
 		bound := &spec.Element{Components: []spec.Component{{DType: spec.DType{Kind: 'u', Size: 1}, Shape: []int64{size}}}}
 		var s sizes
-		require.NoError(t, s.set(bound, Options{Workers: workers}))
+		require.NoError(t, s.set(bound, true, Options{Workers: workers}))
 		require.LessOrEqual(t, int64(s.ahead+s.lent)*s.slotBytes, max(256*mib, int64(workers+leastLent)*s.slotBytes), "%d bytes", size)
 		require.GreaterOrEqual(t, s.ahead, workers)
 		require.GreaterOrEqual(t, s.lent, leastLent)

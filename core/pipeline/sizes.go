@@ -9,10 +9,10 @@ import (
 )
 
 const (
-	groupBytes  = 1 << 20   // how large groups grow
-	maxElements = 4096      // how many elements they grow to
-	ramBudget   = 256 << 20 // of slots
-	mostLent    = 8         // slots that a consumer may keep before it should copy
+	groupBytes  = 1 << 20 // how large groups grow
+	maxElements = 4096    // how many elements they grow to
+	ramBudget   = 256 << 20
+	mostLent    = 8 // slots that a consumer may keep before it should copy
 	leastLent   = 2
 	// mostUnequal is how many elements are asked for at once as long as nobody knows
 	// how much they differ: each may become a group of its own.
@@ -26,13 +26,22 @@ type sizes struct {
 	ahead     int   // groups that are being made or wait
 	lent      int   // groups that the consumer may keep
 	most      int64 // elements of a group, where all have equal shapes; else 0
+	bytes     int64 // of slots, as far as one for each worker and a consumer allows
 	elements  atomic.Int64
 }
 
-// set finds sizes for elements of a spec.
-func (s *sizes) set(e *spec.Element, o Options) error {
+// set finds sizes for elements of a spec. The budget is shared with stages that work
+// ahead, unless elements can be had by number: then there are none.
+func (s *sizes) set(e *spec.Element, indexed bool, o Options) error {
+	budget := o.RAMBudget
+	if budget == 0 {
+		budget = ramBudget
+	}
+	if s.bytes = budget; !indexed {
+		s.bytes = max(budget/2, 1)
+	}
 	if s.want = o.GroupBytes; s.want == 0 {
-		s.want = groupBytes
+		s.want = max(min(groupBytes, s.bytes/int64(2*o.Workers+mostLent)), 1)
 	}
 	each := s.want
 	if one, err := block.NewLayout(e, 1); err == nil && !e.HasText() {
@@ -50,11 +59,7 @@ func (s *sizes) set(e *spec.Element, o Options) error {
 			return err
 		}
 	}
-	budget := o.RAMBudget
-	if budget == 0 {
-		budget = ramBudget
-	}
-	fit := int(min(budget/each, 1<<10))
+	fit := int(min(s.bytes/each, 1<<10))
 	s.ahead = max(1, o.Workers, min(2*o.Workers, fit-mostLent))
 	s.lent = max(leastLent, min(mostLent, fit-s.ahead))
 	return nil

@@ -22,6 +22,7 @@ const (
 // Which slots are free, the arena knows.
 type slots struct {
 	event *arena.Event // woken when one comes back
+	most  int64        // bytes that are mapped, as far as those in use allow; 0: any number
 	mu    struct {
 		sync.Mutex
 		segments []*arena.Segment
@@ -60,8 +61,13 @@ func (s *slots) take(bytes int64) (arena.Slot, error) {
 			return scribbled(slot), nil
 		}
 	}
-	s.drop()
-	segment, err := s.add(slotsAtOnce, bytes+bytes/4)
+	bytes += bytes / 4
+	count := int64(slotsAtOnce)
+	if s.most > 0 {
+		count = max(min(count, s.most/(2*bytes)), 1)
+	}
+	s.drop(count * bytes)
+	segment, err := s.add(int(count), bytes)
 	if err != nil {
 		return arena.Slot{}, err
 	}
@@ -77,17 +83,32 @@ func scribbled(slot arena.Slot) arena.Slot {
 	return slot
 }
 
-// drop unmaps idle segments when there are many.
-func (s *slots) drop() {
+// drop unmaps idle segments when there are many, or no room for so many bytes more.
+func (s *slots) drop(more int64) {
+	for _, segment := range s.mu.segments {
+		more += int64(len(segment.Bytes()))
+	}
 	kept := s.mu.segments[:0]
 	for i, segment := range s.mu.segments {
-		if len(s.mu.segments)-i > mostSegments-len(kept) && segment.Idle() {
+		if (len(s.mu.segments)-i > mostSegments-len(kept) || s.most > 0 && more > s.most) && segment.Idle() {
+			more -= int64(len(segment.Bytes()))
 			segment.Close()
 		} else {
 			kept = append(kept, segment)
 		}
 	}
 	s.mu.segments = kept
+}
+
+// inUse returns how many bytes the slots have in which something is made, waits or is lent.
+func (s *slots) inUse() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := int64(0)
+	for _, segment := range s.mu.segments {
+		n += int64(segment.InUse()) * segment.SlotSize
+	}
+	return n
 }
 
 // close unmaps all but what is lent.

@@ -84,7 +84,11 @@ func (it *Iterator) tryClaim() (task, claimState) {
 // room returns how many more tasks may be begun when next is the next one.
 func (it *Iterator) room(next int64) int64 {
 	waiting := int64(it.queue.Pushed() - it.queue.Taken())
-	return int64(it.sizes.ahead) - waiting - (next - it.delivery.handed.Load())
+	ahead := waiting + next - it.delivery.handed.Load()
+	if it.sizes.slotBytes == 0 && ahead > 0 && it.slots.inUse() >= it.sizes.bytes {
+		return 0
+	}
+	return int64(it.sizes.ahead) - ahead
 }
 
 // perform makes the groups of a task and hands them over.

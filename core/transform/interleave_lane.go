@@ -57,7 +57,8 @@ type filled struct {
 	buffer        block.Buffer
 	before, after *dataset.Token
 	err           error
-	unopened      bool // the error is that of opening
+	unopened      bool  // the error is that of opening
+	bytes         int64 // of the budget
 }
 
 func newLanes(o *outer, options InterleaveOptions) *lanes {
@@ -69,7 +70,8 @@ func newLanes(o *outer, options InterleaveOptions) *lanes {
 		p.parallel = 0
 	}
 	p.working = make(chan struct{}, max(p.parallel, 1))
-	p.pace = pace{bytes: max(laneLeast, min(laneMost, aheadBytes/(2*(options.CycleLength+int64(p.parallel)))))}
+	all := min(aheadBytes, o.scope.Budget.Limit()/2)
+	p.pace = pace{bytes: max(laneLeast, min(laneMost, all/(2*(options.CycleLength+int64(p.parallel)))))}
 	return p
 }
 
@@ -94,10 +96,8 @@ func (p *lanes) place() (*dataset.Token, int64) {
 
 // prepare begins to open datasets for empty places, and some more.
 func (p *lanes) prepare(empty int) {
-	if p.parallel > 0 {
-		for !p.ended && len(p.futures) < empty+p.parallel {
-			p.more()
-		}
+	for !p.ended && len(p.futures) < empty+p.parallel && p.mayAsk() {
+		p.more()
 	}
 }
 
@@ -143,6 +143,8 @@ func (p *lanes) ask(l *lane) {
 	f := l.idle[0]
 	l.idle = l.idle[1:]
 	l.asked = true
+	f.bytes = p.pace.expected()
+	p.scope.Budget.Hold(f.bytes)
 	if p.parallel == 0 {
 		p.fill(l, f)
 		return
@@ -175,6 +177,9 @@ func (p *lanes) fill(l *lane, f *filled) {
 		f.err = p.pace.read(l, &f.buffer)
 		f.after = l.it.Token()
 	}
+	p.scope.Budget.GiveBack(f.bytes)
+	f.bytes = f.buffer.Bytes()
+	p.scope.Budget.Hold(f.bytes)
 	l.ready <- f
 }
 
@@ -189,10 +194,16 @@ func (p *lanes) wait(l *lane) error {
 		return p.scope.Err()
 	}
 	l.asked, l.at, l.row, l.taken = false, 0, 0, 0
-	if p.parallel > 0 && l.current.err == nil && len(l.idle) > 0 {
+	if l.current.err == nil && len(l.idle) > 0 && p.mayAsk() {
 		p.ask(l)
 	}
 	return nil
+}
+
+// mayAsk tells whether a lane may be filled before it is its turn.
+func (p *lanes) mayAsk() bool {
+	yes, _ := p.scope.Budget.Room()
+	return p.parallel > 0 && yes
 }
 
 // peek returns the block that the next elements of a lane are in, and the row of the
@@ -239,8 +250,13 @@ func (l *lane) passError() {
 // release says that no block is referred to any more.
 func (p *lanes) release() {
 	for _, r := range p.retired {
+		p.scope.Budget.GiveBack(r.filled.bytes)
+		if r.filled.bytes > 4*p.pace.bytes { // and its memory is not kept for the next one
+			r.filled.buffer = block.Buffer{}
+		}
+		r.filled.bytes = 0
 		r.lane.idle = append(r.lane.idle, r.filled)
-		if p.parallel > 0 && !r.lane.asked && (r.lane.current == nil || r.lane.current.err == nil) {
+		if p.mayAsk() && !r.lane.asked && (r.lane.current == nil || r.lane.current.err == nil) {
 			p.ask(r.lane)
 		}
 	}

@@ -13,7 +13,15 @@ type pace struct {
 	mu    struct {
 		sync.Mutex
 		limit int64
+		last  int64 // bytes of what was read last
 	}
+}
+
+// expected is how many bytes the next elements of a lane will have, as far as is known.
+func (p *pace) expected() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.mu.last
 }
 
 const (
@@ -41,6 +49,7 @@ func (p *pace) read(l *lane, b *block.Buffer) error {
 	took, bytes := time.Since(start), b.Bytes()
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.mu.last = bytes
 	switch {
 	case took > 2*paceTime || bytes > p.bytes:
 		p.mu.limit = max(limit/2, 1)

@@ -17,7 +17,8 @@ type prefetch struct {
 }
 
 // Prefetch reads ahead of what is asked for, by up to so many elements (-1: any
-// number) and bytes; one element more when it is larger. It changes nothing else. An
+// number) and bytes, and no more than the budget of the scope allows; one element more
+// when it is larger. It changes nothing else. An
 // indexed input is returned as it is: whoever reads it can ask for many elements at
 // once.
 func Prefetch(in dataset.Definition, elements, bytes int64) (dataset.Definition, error) {
@@ -57,7 +58,7 @@ func (p *prefetch) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) 
 		pieces = min(pieces, p.elements)
 		limit = p.elements / pieces
 	}
-	it.ahead = &ahead{scope: s, in: in, limit: limit, bytes: p.bytes,
+	it.ahead = &ahead{scope: s, in: in, limit: limit, bytes: min(p.bytes, s.Budget.Limit()),
 		free: make(chan *piece, pieces), full: make(chan *piece, pieces), room: make(chan struct{}, 1)}
 	for range pieces {
 		it.ahead.free <- &piece{}
@@ -95,6 +96,23 @@ func (a *ahead) wait(bytes int64) int64 {
 	return a.mu.waiting
 }
 
+// mayRead waits until there is room for one more piece. It returns false when the scope
+// has ended.
+func (a *ahead) mayRead() bool {
+	for {
+		yes, changed := a.scope.Budget.Room()
+		if own := a.wait(0); own == 0 || own < a.bytes && yes {
+			return true
+		}
+		select {
+		case <-a.room:
+		case <-changed:
+		case <-a.scope.Done():
+			return false
+		}
+	}
+}
+
 const (
 	pieceTime  = time.Millisecond
 	pieceBytes = 1 << 20
@@ -110,16 +128,13 @@ func (a *ahead) run() {
 		case <-a.scope.Done():
 			return
 		}
-		for a.wait(0) >= a.bytes {
-			select {
-			case <-a.room:
-			case <-a.scope.Done():
-				return
-			}
+		if !a.mayRead() {
+			return
 		}
 		start := time.Now()
 		n := p.read(a.in, limit)
 		a.wait(p.bytes)
+		a.scope.Budget.Hold(p.bytes)
 		a.full <- p // there is room for all pieces
 		if isEnd(p.err) {
 			return
@@ -218,6 +233,10 @@ func (it *prefetchIterator) giveBack() {
 	it.after = p.after
 	it.piece, it.block, it.row, it.taken = nil, 0, 0, 0
 	it.ahead.wait(-p.bytes)
+	it.scope.Budget.GiveBack(p.bytes)
+	if p.bytes > 2*it.ahead.bytes/mostPieces { // and its memory is not kept for the next one
+		p.buffer = block.Buffer{}
+	}
 	it.ahead.free <- p
 	select {
 	case it.ahead.room <- struct{}{}:

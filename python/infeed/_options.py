@@ -37,9 +37,12 @@ class Options(_Group):
     """How a dataset is run: tf.data's fields, and `ram_budget` in bytes.
 
     What counts is `threading.private_threadpool_size` (workers; 0: the calling
-    thread does the work), and `ram_budget` (or `autotune.ram_budget`), which bounds
-    the memory of batches that are ready or lent. The others are accepted and change
-    nothing: order never depends on how a dataset is run.
+    thread does the work), and `ram_budget` (or `autotune.ram_budget`; 256 MiB), which
+    bounds the memory of what is made ahead: of batches that are ready or lent, and in
+    prefetch, interleave and parallel functions, where each has one element at a time,
+    however large. Buffers of shuffle, windows and cache are as large as they are asked
+    to be. The others are accepted and change nothing: order never depends on how a
+    dataset is run.
 
     Raises AttributeError for an option that does not exist.
 
