@@ -12,6 +12,7 @@ _RESUMES = {
     "TFRecordDataset": "seek: file and offset; compressed files are read again", "TextLineDataset": "seek: file and offset; "
     "compressed files are read again", "FixedLengthRecordDataset": "seek: file and offset; compressed files are read again",
     "CsvDataset": "seek: file and offset; compressed files are read again",
+    "load_tf": "seek: file and offset; files compressed with GZIP are read again",
 }
 
 

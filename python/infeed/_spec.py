@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from infeed._errors import InvalidArgumentError
+from infeed._errors import InvalidArgumentError, UnimplementedError
 
 
 class TensorSpec:
@@ -231,7 +231,7 @@ class Structure:
 
     def _ragged(self, values):
         """An object array of arrays; the spec of such, of the specs of its parts."""
-        flat, shapes = values
+        flat, shapes = _flat(values)
         if isinstance(flat, TensorSpec):
             return RaggedTensorSpec((shapes.shape[0], *self.example.shape), flat.dtype)
         if not isinstance(flat, np.ndarray):  # a stand-in
@@ -259,9 +259,16 @@ class Structure:
         return lambda values: _filled(self.example, keys, [values[i] for i in places])
 
 
+def _flat(values):
+    """The parts of a component that is no plain array: all its values, and where they belong. UnimplementedError: they were stacked or cut."""
+    if len(values) != 2 or len(values[0].shape) != 1:
+        raise UnimplementedError("components that are ragged, or of unknown rank, cannot be put together or taken apart by batch, unbatch and the like; map them to arrays first")
+    return values
+
+
 def _reshaped(values):
     """An array of its values and its shape; the spec of such, of the specs of its parts."""
-    flat, shape = values
+    flat, shape = _flat(values)
     if isinstance(flat, TensorSpec):
         return UnknownRankSpec(flat.dtype)
     if not isinstance(flat, np.ndarray):  # a stand-in

@@ -262,3 +262,24 @@ def test_inspect_and_verify(tmp_path, capsys):
     assert _cli.main(["inspect", str(tmp_path)]) == 0 and "2 snapshots" in capsys.readouterr().out
     assert _cli.main(["verify", str(tmp_path)]) == 0 and "whole, 22 elements in 2 snapshots" in capsys.readouterr().out
     assert _cli.main(["prune", str(tmp_path), "--yes"]) == 0 and "nothing can go" in capsys.readouterr().out
+
+
+def test_components_that_are_no_arrays_are_not_stacked():
+    """Nor cut: that says so instead of making nonsense."""
+    for name in ("ragged2", "unknown_rank"):
+        ds = load(named(name))
+        for stacked in (ds.batch(1), ds.padded_batch(1), ds.ragged_batch(1), ds.unbatch()):
+            with pytest.raises(infeed.UnimplementedError, match="map them to arrays first"):
+                list(stacked)
+        assert len(list(ds.shuffle(9, seed=1).repeat(2).take(11))) == 11
+
+
+def test_damaged_elements_can_be_left_out(tmp_path):
+    shutil.copytree(FOLDER / named("tuple_none")["path"], tmp_path / "s")
+    (file,) = tmp_path.rglob("*.snapshot")
+    data = bytearray(file.read_bytes())
+    data[12 + 20] ^= 1  # a value of the first tensor
+    file.write_bytes(data)
+    it = iter(infeed.Dataset.load(tmp_path / "s").ignore_errors())
+    assert [[stored(x) for x in leaves(e)] for e in it] == expected(named("tuple_none"))[1:]
+    assert "1 left out" in str(it.stats())
