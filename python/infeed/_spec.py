@@ -260,9 +260,9 @@ class Structure:
 
 
 def _flat(values):
-    """The parts of a component that is no plain array: all its values, and where they belong. UnimplementedError: they were stacked or cut."""
+    """The parts of a component that is no plain array: all its values, and where they belong. UnimplementedError: they were stacked."""
     if len(values) != 2 or len(values[0].shape) != 1:
-        raise UnimplementedError("components that are ragged, or of unknown rank, cannot be put together or taken apart by batch, unbatch and the like; map them to arrays first")
+        raise UnimplementedError("components that are ragged, or of unknown rank, cannot be stacked by batch and the like; map them to arrays first")
     return values
 
 
