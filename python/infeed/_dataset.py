@@ -120,16 +120,16 @@ class Dataset(Sources, Transformations, Snapshots):
         """
         if isinstance(index, bool) or not hasattr(index, "__index__"):
             raise TypeError(f"a dataset is indexed by an int, not {type(index).__name__}; use take and skip for parts")
-        i, n = index.__index__(), self.cardinality()
-        at = i + n if i < 0 <= n else i
         handle = self._ready()
+        i, n = index.__index__(), handle.cardinality
+        at = i + n if i < 0 <= n else i
         if not handle.indexed:
             raise TypeError("the elements of this dataset come one after the other only; explain() says which operation is why")
         if at < 0 or 0 <= n <= at or at >= 1 << 48:
             raise IndexError(f"element {i} of a dataset of {'infinite' if n < 0 else n} elements")
         if handle.calls:
             return self._called_element(at)
-        return handle.element(0, at, Decoder(self._node.structure, handle.specs))
+        return handle.element(at)
 
     def _called_element(self, at):
         """Element at, made with the help of functions of Python."""
@@ -263,6 +263,8 @@ class Dataset(Sources, Transformations, Snapshots):
 
     def _ready(self):
         """What the engine made of the definition, now that it is to run."""
+        if self._node._handle is not None and self._node._handle.settled:
+            return self._node.handle()
         for node in self._node.nodes():
             for function in node.functions():
                 function.compare()

@@ -28,6 +28,8 @@ class Decoder:
         """The elements in memory, as a list. private: each with memory of its own."""
         numbers = self._read(memory, meta_offset)
         count = numbers[0]
+        if count == 1 and self._text is None and not private:
+            return [self._one(memory, numbers)]
         if self._text is None:
             columns = [np.ndarray((count, *numbers[at + 1:end]), dtype, memory, numbers[at])
                        for dtype, at, end in self._plan]
@@ -37,10 +39,18 @@ class Decoder:
             columns = [[v.copy() for v in c] if c.ndim > 1 or c.dtype.kind == "V" else c for c in columns]
         if self._single:
             return columns[0].tolist() if self._single_text else list(columns[0])
-        elements = [tuple([c[0] for c in columns])] if count == 1 else list(zip(*columns))
+        elements = list(zip(*columns))
         if not columns:
             elements = [()] * count
         return elements if self._pack is None else list(map(self._pack, elements))
+
+    def _one(self, memory, numbers):
+        """The only element of a group of numbers."""
+        values = [np.ndarray(numbers[at + 1:end], dtype, memory, numbers[at]) if end > at + 1 else
+                  np.ndarray((1,), dtype, memory, numbers[at])[0] for dtype, at, end in self._plan]
+        if self._single:
+            return values[0]
+        return tuple(values) if self._pack is None else self._pack(tuple(values))
 
     def _with_text(self, memory, numbers, count):
         base = ctypes.addressof(memory)

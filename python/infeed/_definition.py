@@ -12,7 +12,7 @@ import json
 
 import numpy as np
 
-from infeed import _native, _text
+from infeed import _element, _native, _text
 from infeed._errors import ForkedProcessError
 from infeed._spec import TensorSpec
 
@@ -254,6 +254,9 @@ class Handle:
         self.functions = node.functions()
         self.decided = [f.decision for f in self.functions]
         self.calls = any(h.calls for h in self.inputs) or any(f.calls_python() for f in self.functions)
+        # Whether there is no function in all of it, which may turn out to be another kind.
+        self.settled = not self.functions and all(h.settled for h in self.inputs)
+        self._askers = []  # that nobody uses
 
     @property
     def specs(self):
@@ -266,16 +269,15 @@ class Handle:
         return self.decided == [f.decision for f in self.functions] and all(
             h is n._handle for h, n in zip(self.inputs, self._nodes))
 
-    def element(self, pass_, index, decode, last=False):
-        """Element index of a pass; last: nothing is kept that would make another one cheaper."""
-        call = _native.Call(self.number)
+    def element(self, index):
+        """Element index of pass 0."""
         try:
-            call("dataset_at", args=(pass_, index, int(last)))
-            memory = _native.lease(call.struct.entry, _native.Lent())
-            return decode(memory, call.struct.entry.meta_offset)[0]
-        except BaseException:
-            _native.library().release(call.struct.entry.slot)  # an interrupt may have come before the lease
-            raise
+            ask = self._askers.pop()
+        except IndexError:
+            ask = _element.Asker(self, self.node.structure)
+        found = ask(index)
+        self._askers.append(ask)
+        return found
 
     def __del__(self):
         number, self.number = getattr(self, "number", 0), 0

@@ -75,10 +75,14 @@ class Call:
         if data is not None:
             s.data, s.data_bytes = 0, 0
         if status < 0:
-            if -status == _errors.CancelledError.kind:
-                stay_at_exit()
-            raise self.error(status)
+            raise self.failure(status)
         return status
+
+    def failure(self, status):
+        """The error of a call that did not wait for batches."""
+        if -status == _errors.CancelledError.kind:
+            stay_at_exit()
+        return self.error(status)
 
     def text(self):
         return ctypes.string_at(self.address + CallStruct.text.offset, self.struct.text_bytes).decode(errors="replace")

@@ -3,6 +3,7 @@
 from infeed import _jobs, _native
 from infeed._arguments import U64
 from infeed._decoder import Decoder
+from infeed._element import Asker
 from infeed._errors import ForkedProcessError
 
 
@@ -37,7 +38,7 @@ def first_of(node):
     handle = node.handle()
     decode = Decoder(node.structure, handle.specs)
     if handle.indexed and not handle.calls:
-        return handle.element(0, 0, decode, last=True) if handle.cardinality else None
+        return Asker(handle, node.structure)(0, last=True) if handle.cardinality else None
     call, jobs = _native.Call(handle.number), None
     try:
         call("dataset_iterate", {"pass": 0, "workers": int(handle.calls), "functions": handle.calls})
