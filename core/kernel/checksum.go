@@ -9,10 +9,23 @@ import (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
+// wide is from how many bytes on the kernel is used: where one block of it fits.
+const wide = 16368
+
+// Checksum returns the CRC-32C of b.
+func Checksum(b []byte) uint32 {
+	if len(b) >= wide {
+		if sum, ok := wideChecksum(b); ok {
+			return sum
+		}
+	}
+	return crc32.Checksum(b, castagnoli)
+}
+
 // Masked returns the CRC-32C of b as TFRecord files store it: turned and shifted, so
 // that data which holds checksums has no special ones.
 func Masked(b []byte) uint32 {
-	c := crc32.Checksum(b, castagnoli)
+	c := Checksum(b)
 	return (c>>15 | c<<17) + 0xa282ead8
 }
 

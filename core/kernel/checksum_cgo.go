@@ -4,6 +4,8 @@ package kernel
 
 // #cgo noescape kernel_corrupt
 // #cgo nocallback kernel_corrupt
+// #cgo noescape kernel_checksum
+// #cgo nocallback kernel_checksum
 // #include "checksum.h"
 import "C"
 
@@ -16,4 +18,9 @@ func corrupt(data []byte, starts, ends []int64) int {
 		return corruptGo(data, starts, ends)
 	}
 	return int(i)
+}
+
+func wideChecksum(b []byte) (uint32, bool) {
+	sum := C.kernel_checksum((*C.uint8_t)(unsafe.SliceData(b)), C.int64_t(len(b)))
+	return uint32(sum), sum >= 0
 }

@@ -3,6 +3,7 @@ package kernel
 import (
 	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 	"math/rand/v2"
 	"testing"
 
@@ -25,6 +26,20 @@ func checked(lengths ...int) (data []byte, starts, ends []int64) {
 func TestMasked(t *testing.T) {
 	c := uint32(0xe3069283)
 	require.Equal(t, (c>>15|c<<17)+0xa282ead8, Masked([]byte("123456789")))
+}
+
+func TestChecksumTwinsAgree(t *testing.T) {
+	b := randomBytes(6*wide + 99)
+	for first := range 9 {
+		for _, n := range []int{0, 1, 100, wide - 1, wide, wide + 1, wide + 15, 2 * wide, 3*wide + 8, 6*wide + 90} {
+			part := b[first : first+n]
+			want := crc32.Checksum(part, castagnoli)
+			require.Equal(t, want, Checksum(part), "%d bytes", n)
+			if got, ok := wideChecksum(part); ok {
+				require.Equal(t, want, got, "%d bytes", n)
+			}
+		}
+	}
 }
 
 func TestCorruptTwinsAgree(t *testing.T) {
@@ -77,5 +92,23 @@ func BenchmarkCorrupt(b *testing.B) {
 				}
 			})
 		}
+	}
+}
+
+func BenchmarkChecksum(b *testing.B) {
+	data := randomBytes(1 << 20)
+	for _, n := range []int{wide, 1 << 16, 1 << 20} {
+		b.Run(fmt.Sprintf("bytes=%d/go", n), func(b *testing.B) {
+			b.SetBytes(int64(n))
+			for b.Loop() {
+				crc32.Checksum(data[:n], castagnoli)
+			}
+		})
+		b.Run(fmt.Sprintf("bytes=%d/used", n), func(b *testing.B) {
+			b.SetBytes(int64(n))
+			for b.Loop() {
+				Checksum(data[:n])
+			}
+		})
 	}
 }

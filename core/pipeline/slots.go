@@ -14,6 +14,9 @@ const (
 	// slotsAtOnce is how many slots of a size are mapped together where sizes are not
 	// known beforehand. Memory that nobody writes to takes no room.
 	slotsAtOnce = 4
+	// hugeBytes is from where on segments have large pages: fewer have to be made when they
+	// are written to first.
+	hugeBytes = 8 << 20
 	// mostSegments is how many sizes are kept for use again.
 	mostSegments = 12
 )
@@ -41,6 +44,9 @@ func (s *slots) add(count int, bytes int64) (*arena.Segment, error) {
 	segment, err := arena.NewPrivateSegment(count, bytes, s.event)
 	if err != nil {
 		return nil, err
+	}
+	if int64(count)*bytes >= hugeBytes {
+		segment.Huge()
 	}
 	s.mu.segments = append(s.mu.segments, segment)
 	return segment, nil

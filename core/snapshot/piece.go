@@ -45,11 +45,8 @@ func ParseCompression(name string) (Compression, error) {
 	return None, errs.New(errs.InvalidArgument, "snapshot", "compression is %q; it must be None, NONE, AUTO, GZIP, SNAPPY or ZSTD", name)
 }
 
-const (
-	pageBytes   = 64 << 10 // of an uncompressed piece, for one checksum
-	pagesAtOnce = 4        // are read before they are checked
-	mostPacked  = 64 << 20 // of raw data in a compressed piece
-)
+// mostPacked bounds the raw data of a compressed piece.
+const mostPacked = 64 << 20
 
 // codecs keep what compressors need; they are used by one goroutine at a time.
 type codecs struct {

@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"infeed/core/errs"
+	"infeed/core/kernel"
 	"infeed/core/vfs"
 )
 
@@ -20,7 +21,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-func checksum(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
+func checksum(b []byte) uint32 { return kernel.Checksum(b) }
 
 // seal returns the line of a value that is an object with members.
 func seal(v any) ([]byte, error) {

@@ -29,7 +29,7 @@ class Decoder:
         numbers = self._read(memory, meta_offset)
         count = numbers[0]
         if count == 1 and self._text is None and not private:
-            return [self._one(memory, numbers)]
+            return [self._first(memory, numbers)]
         if self._text is None:
             columns = [np.ndarray((count, *numbers[at + 1:end]), dtype, memory, numbers[at])
                        for dtype, at, end in self._plan]
@@ -44,8 +44,14 @@ class Decoder:
             elements = [()] * count
         return elements if self._pack is None else list(map(self._pack, elements))
 
-    def _one(self, memory, numbers):
-        """The only element of a group of numbers."""
+    def one(self, memory, meta_offset):
+        """The element of a group of one."""
+        if self._text is not None:
+            return self(memory, meta_offset)[0]
+        return self._first(memory, self._read(memory, meta_offset))
+
+    def _first(self, memory, numbers):
+        """The first element of a group without text."""
         values = [np.ndarray(numbers[at + 1:end], dtype, memory, numbers[at]) if end > at + 1 else
                   np.ndarray((1,), dtype, memory, numbers[at])[0] for dtype, at, end in self._plan]
         if self._single:
