@@ -134,11 +134,13 @@ type room struct {
 func (r *room) enter(n int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for r.bytes > 0 && r.bytes+n > waitingBytes {
+	for !r.fits(n) {
 		r.changed.Wait()
 	}
 	r.bytes += n
 }
+
+func (r *room) fits(n int64) bool { return r.bytes == 0 || r.bytes+n <= waitingBytes }
 
 func (r *room) leave(n int64) {
 	r.mu.Lock()
