@@ -6,7 +6,6 @@ import os
 
 from infeed import _arguments, _definition, _template
 from infeed._errors import Error, InvalidArgumentError
-from infeed._decoder import Decoder
 from infeed._iterator import Iterator
 from infeed._options import Options
 from infeed._snapshot import Snapshots
@@ -129,7 +128,7 @@ class Dataset(Sources, Transformations, Snapshots):
             raise IndexError(f"element {i} of a dataset of {'infinite' if n < 0 else n} elements")
         if handle.calls:
             return self._called_element(at)
-        return handle.element(at)
+        return handle.element(self._node, at)
 
     def _called_element(self, at):
         """Element at, made with the help of functions of Python."""

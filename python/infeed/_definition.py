@@ -269,12 +269,12 @@ class Handle:
         return self.decided == [f.decision for f in self.functions] and all(
             h is n._handle for h, n in zip(self.inputs, self._nodes))
 
-    def element(self, index):
-        """Element index of pass 0."""
+    def element(self, node, index):
+        """Element index of pass 0 of the node that this is the handle of."""
         try:
             ask = self._askers.pop()
         except IndexError:
-            ask = _element.Asker(self, self.node.structure)
+            ask = _element.Asker(self, node.structure)
         found = ask(index)
         self._askers.append(ask)
         return found
