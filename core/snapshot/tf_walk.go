@@ -43,7 +43,7 @@ func (w *tfWalk) Next(limit int64, dst dataset.Sink) (int64, error) {
 	}
 	switch {
 	case n > 0 && w.count >= 0 && w.given >= w.count:
-		n, err = 0, lost(w.folder(), 0, "there are more than the %d elements that were saved", w.count)
+		n, err = 0, lost(w.files(), 0, "there are more than the %d elements that were saved", w.count)
 	case n > 0:
 		return n, w.give(n, dst)
 	case damaged != nil: // the one after it can be found
@@ -51,7 +51,7 @@ func (w *tfWalk) Next(limit int64, dst dataset.Sink) (int64, error) {
 		w.given++
 		return 0, err
 	case errors.Is(err, io.EOF) && w.count > w.given:
-		err = lost(w.folder(), 0, "elements are missing: there are %d; %d were saved", w.given, w.count)
+		err = lost(w.files(), 0, "elements are missing: there are %d; %d were saved", w.given, w.count)
 	case errors.Is(err, io.EOF):
 		w.ended = 1
 		return 0, err
@@ -126,9 +126,9 @@ func (w *tfWalk) next(n, limit int64) (*tfLane, error) {
 	case least == math.MaxInt64:
 		return nil, io.EOF
 	case least < n:
-		return nil, lost(w.folder(), 0, "element %d is stored twice: whoever wrote the snapshot was taken up after it was killed", least)
+		return nil, lost(w.files(), 0, "element %d is stored twice: whoever wrote the snapshot was taken up after it was killed", least)
 	}
-	return nil, lost(w.folder(), 0, "element %d is missing: element %d follows", n, least)
+	return nil, lost(w.files(), 0, "element %d is missing: element %d follows", n, least)
 }
 
 // element reads the tensors of the next element of a lane, which is number n.
@@ -169,8 +169,13 @@ func (w *tfWalk) wrong(err error, l *tfLane, at, leaf int, n int64) error {
 	return lost(l.block.Path, offset, "component%s of element %d: %v", name, n, err)
 }
 
-// folder is a place for what concerns all files.
-func (w *tfWalk) folder() string { return path.Join(w.about.Path, w.about.Run) }
+// files is a place for what concerns all files, which may be only one.
+func (w *tfWalk) files() string {
+	if len(w.lanes) == 1 && len(w.lanes[0]) == 1 {
+		return w.lanes[0][0]
+	}
+	return path.Join(w.about.Path, w.about.Run)
+}
 
 // messages returns the messages of the tensors of the next element of a lane; nil where
 // each is a record.
