@@ -12,6 +12,7 @@ import (
 	"infeed/core/snapshot"
 	"infeed/core/source"
 	"infeed/core/spec"
+	"infeed/core/transform"
 	"infeed/core/vfs"
 )
 
@@ -71,7 +72,7 @@ func (s *Snapshot) buildOn(n *Node, inputs []dataset.Definition) (dataset.Defini
 	k := snapshot.KeepOptions{Seeds: input.seeds()}
 	k.Reseeded = func(others []uint64) (dataset.Definition, error) {
 		if slices.Equal(others, k.Seeds) {
-			return inputs[0], nil
+			return transform.InTurn(inputs[0]), nil
 		}
 		if len(others) != len(k.Seeds) {
 			return nil, errs.New(errs.StateMismatch, "snapshot", "%q was begun with %d seeds; the dataset has %d", s.Path, len(others), len(k.Seeds))
@@ -85,7 +86,7 @@ func (s *Snapshot) buildOn(n *Node, inputs []dataset.Definition) (dataset.Defini
 			return d, err
 		}
 	}
-	return snapshot.Keep(inputs[0], s.Path, o, k)
+	return snapshot.Keep(transform.InTurn(inputs[0]), s.Path, o, k)
 }
 
 func (s *Snapshot) build([]dataset.Definition, int) (dataset.Definition, error) {
@@ -134,10 +135,11 @@ func (s *Save) build(inputs []dataset.Definition, _ int) (dataset.Definition, er
 	if err != nil {
 		return nil, err
 	}
+	in := transform.InTurn(inputs[0])
 	if s.TF {
-		return snapshot.SaveTF(inputs[0], s.Path, o.Compression, o.Shard)
+		return snapshot.SaveTF(in, s.Path, o.Compression, o.Shard)
 	}
-	return snapshot.Save(inputs[0], s.Path, o)
+	return snapshot.Save(in, s.Path, o)
 }
 
 func (s *Save) text() string { return "save()" }

@@ -71,6 +71,8 @@ func TestContracts(t *testing.T) {
 		"batch of batches":                batched(must(Batch(r, 2, true)), 2),
 		"batch of equal batches":          batched(batched(r, 5), 2),
 		"batches one by one":              batched(batched(r, 4), 1),
+		"in turn":                         InTurn(shuffledBy(batched(r, 4), 1, 1)),
+		"in turn without end":             InTurn(endless),
 		"shuffle":                         shuffledBy(r, 1, 1),
 		"shuffle of one order":            must(Shuffle(r, ShuffleOptions{Seed: 1, SameEachPass: true})),
 		"shuffle of nothing":              shuffledBy(datasettest.Range(0), 1, 1),
