@@ -68,17 +68,20 @@ func (s *Snapshot) buildOn(n *Node, inputs []dataset.Definition) (dataset.Defini
 	if err != nil {
 		return nil, err
 	}
-	input := n.Inputs[0]
+	input, in := n.Inputs[0], transform.InTurn(inputs[0])
 	k := snapshot.KeepOptions{Seeds: input.seeds()}
 	k.Reseeded = func(others []uint64) (dataset.Definition, error) {
 		if slices.Equal(others, k.Seeds) {
-			return transform.InTurn(inputs[0]), nil
+			return in, nil
 		}
 		if len(others) != len(k.Seeds) {
 			return nil, errs.New(errs.StateMismatch, "snapshot", "%q was begun with %d seeds; the dataset has %d", s.Path, len(others), len(k.Seeds))
 		}
 		d, _, err := input.withSeeds(&others).build()
-		return d, err
+		if err != nil {
+			return nil, err
+		}
+		return transform.InTurn(d), nil
 	}
 	if s.reader != nil {
 		k.Reader = func() (dataset.Definition, error) {
@@ -86,7 +89,7 @@ func (s *Snapshot) buildOn(n *Node, inputs []dataset.Definition) (dataset.Defini
 			return d, err
 		}
 	}
-	return snapshot.Keep(transform.InTurn(inputs[0]), s.Path, o, k)
+	return snapshot.Keep(in, s.Path, o, k)
 }
 
 func (s *Snapshot) build([]dataset.Definition, int) (dataset.Definition, error) {

@@ -35,38 +35,43 @@ func rest(t *testing.T, it *Iterator, count int) (out []int64) {
 
 func shuffledKept(folder string, seed uint64) *Node {
 	ten := int64(10)
-	return Chain(&Range{Stop: 40, Step: 1, OutputType: "<i8"}, &Shuffle{BufferSize: &ten, Seed: seed, Drawn: true}, &Snapshot{Stored: Stored{Path: folder}})
+	return Chain(&Range{Stop: 20000, Step: 1, OutputType: "<i8"}, &Shuffle{BufferSize: &ten, Seed: seed, Drawn: true}, &Snapshot{Stored: Stored{Path: folder}})
 }
 
 // A snapshot of a shuffled dataset is one order for ever: that of the run which began it,
 // also where it was broken off and another run, with another seed, goes on.
 func TestSnapshotKeepsTheOrderThatItBeganWith(t *testing.T) {
-	folder := filepath.Join(t.TempDir(), "f")
 	plain, err := New(shuffledKept(filepath.Join(t.TempDir(), "g"), 1))
 	require.NoError(t, err)
 	want := numbersOf(t, plain, Options{})
-	require.Len(t, want, 40)
+	require.Len(t, want, 20000)
 
-	one, err := New(shuffledKept(folder, 1))
-	require.NoError(t, err)
-	it, err := one.Iterate(Options{GroupBytes: 8})
-	require.NoError(t, err)
-	require.Equal(t, want[:15], rest(t, it, 15))
-	state, err := it.State(15)
-	require.NoError(t, err)
-	it.Close()
-
-	two, err := New(shuffledKept(folder, 2))
-	require.NoError(t, err)
 	for _, workers := range []int{0, 2} {
-		require.Equal(t, want[15:], numbersOf(t, two, Options{State: &state, Workers: workers}))
-		require.Equal(t, want, numbersOf(t, two, Options{Workers: workers}))
+		for _, stateFirst := range []bool{false, true} {
+			folder := filepath.Join(t.TempDir(), "f")
+			one, err := New(shuffledKept(folder, 1))
+			require.NoError(t, err)
+			it, err := one.Iterate(Options{GroupBytes: 8})
+			require.NoError(t, err)
+			require.Equal(t, want[:15], rest(t, it, 15))
+			state, err := it.State(15)
+			require.NoError(t, err)
+			it.Close()
+			require.NoFileExists(t, filepath.Join(folder, "manifest.json"), "there is something left to make")
+
+			two, err := New(shuffledKept(folder, 2))
+			require.NoError(t, err)
+			if stateFirst {
+				require.Equal(t, want[15:], numbersOf(t, two, Options{State: &state, Workers: workers}))
+			}
+			require.Equal(t, want, numbersOf(t, two, Options{Workers: workers}))
+			loaded, err := New(Chain(&Load{Path: folder}))
+			require.NoError(t, err)
+			require.True(t, loaded.Indexed())
+			require.Equal(t, want, numbersOf(t, loaded, Options{Workers: 2}))
+			require.Equal(t, want[15:], numbersOf(t, two, Options{State: &state}), "a state of before is one of now")
+		}
 	}
-	loaded, err := New(Chain(&Load{Path: folder}))
-	require.NoError(t, err)
-	require.True(t, loaded.Indexed())
-	require.Equal(t, want, numbersOf(t, loaded, Options{Workers: 2}))
-	require.Equal(t, want[15:], numbersOf(t, two, Options{State: &state}), "a state of before is one of now")
 }
 
 func TestSaveIsAnOperation(t *testing.T) {
