@@ -38,6 +38,10 @@ class Node:
         """The arguments as the engine reads them."""
         return self.args
 
+    def besides(self):
+        """What elements depend on besides `args`, inputs and functions, by name."""
+        return {}
+
     def opened(self):
         """Operation and arguments for the engine to say what elements are like."""
         if self._whole:

@@ -25,6 +25,9 @@ class GeneratorNode(_definition.Node):
     def arguments(self):
         return {**self.function.document(), "stateful": self.function.stateful}
 
+    def besides(self):
+        return {"args": self.function.args, "output_signature": (self._structure.document(), [repr(s) for s in self.function.promised])}
+
 
 _REQUEST = Structure("tuple", items=(Structure("leaf"), Structure("leaf")))
 

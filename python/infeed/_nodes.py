@@ -113,6 +113,9 @@ class FoldNode(FunctionNode):
     def arguments(self):
         return {**super().arguments(), "initial_state": self.state.arguments()}
 
+    def besides(self):
+        return {"initial_state": (self.state.structure.document(), self.state.arrays)}
+
 
 class IndexableNode(_definition.Node):
     """from_indexable: a function of the numbers of elements."""
