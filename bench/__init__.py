@@ -24,4 +24,6 @@ Figures are `w1_pydataset`, `w2_arrays`, `w3_records`, `w4_csv`, `w8_resume`, `w
 `w10_numbers`, one file a workload, and `permutation`. What is run is in `contenders`, one
 file a library and subject. "Best of n forms" is a library whose guides have several ways
 to say the same: each round runs them all and counts the fastest.
+
+What takes gigabytes is apart: `python -m bench.snapshot_large`.
 """
