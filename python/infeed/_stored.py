@@ -10,7 +10,7 @@ from infeed._errors import NotFoundError
 
 LEASE = 60  # seconds for which what was just written may be being written
 OWN_FILES = re.compile(r"manifest\.json|journal-[0-9a-f]{16}(\.tmp)?|lease|lease-[0-9a-f]{16}\.tmp|[0-9a-f]{16}\.tmp")
-CHUNKS = re.compile(r"[0-9a-f]{16}-\d{4}-\d{6,}\.chunk(\.tmp)?")
+CHUNKS = re.compile(r"[0-9a-f]{16}-(\d{4}|order)-\d{6,}\.chunk(\.tmp)?")
 RUN, SHARD = re.compile(r"\d+"), re.compile(r"\d+\.shard")
 
 
@@ -98,7 +98,7 @@ def snapshot(path):
     about = manifest["about"] or {}
     return {
         "what": "snapshot", "path": path, "elements": manifest["elements"], "spec": manifest["spec"], "compression": manifest["compression"],
-        "chunks": len(manifest["chunks"]), "bytes": sum(c["bytes"] for c in manifest["chunks"]),
+        "chunks": len(manifest["chunks"]), "streams": _streams(manifest["chunks"]), "bytes": sum(c["bytes"] for c in manifest["chunks"]),
         "written": os.path.getmtime(os.path.join(path, _snapshot.MANIFEST)), "version": manifest["version"],
         "fingerprint": about.get("fingerprint"), "parts": about.get("parts"),
     }
@@ -110,9 +110,10 @@ def unfinished(path):
     for name in os.listdir(path):
         if name.startswith("journal-") and not name.endswith(".tmp"):
             journal = _journal(os.path.join(path, name))
-            elements = sum(line.get("elements", 0) for line in journal[1:])
+            chunks = _committed(journal)
+            elements = sum(c.get("elements", 0) for c in chunks if not _orders(c))
             if journal and elements >= best["elements"]:
-                best = {"chunks": len(journal) - 1, "elements": elements, "parts": (journal[0].get("about") or {}).get("parts")}
+                best = {"chunks": len(chunks), "elements": elements, "parts": (journal[0].get("about") or {}).get("parts")}
     return {"what": "unfinished snapshot", "path": path, "committed": best["elements"], "chunks": best["chunks"], "bytes": size(path),
             "being written": leased(path), "parts": best["parts"]}
 
@@ -127,6 +128,25 @@ def _journal(path):
             except ValueError:
                 break
     return out
+
+
+def _orders(chunk):
+    """Whether a chunk is the order of those before it, which belong together."""
+    return "-order-" in chunk.get("file", "")
+
+
+def _committed(journal):
+    """The chunks that a journal commits: of one with streams, those of whole groups."""
+    chunks = journal[1:]
+    if journal and journal[0].get("ordered"):
+        while chunks and not _orders(chunks[-1]):
+            chunks.pop()
+    return chunks
+
+
+def _streams(chunks):
+    """How many parts a shard_func made of elements; None where there was none."""
+    return len({c["file"].split("-")[1] for c in chunks if not _orders(c)}) if any(map(_orders, chunks)) else None
 
 
 def leased(path):
@@ -190,7 +210,8 @@ def _several_lines(found):
 
 
 def _snapshot_lines(found):
-    return [f"{found['path']}: snapshot", *_elements(found), f"  {found['bytes']} bytes in {many(found['chunks'], 'chunk')}, {found['compression']}",
+    parts = f" of {many(found['streams'], 'part')} and their order" if found["streams"] else ""
+    return [f"{found['path']}: snapshot", *_elements(found), f"  {found['bytes']} bytes in {many(found['chunks'], 'chunk')}{parts}, {found['compression']}",
             _written(found), *_parts(found)]
 
 

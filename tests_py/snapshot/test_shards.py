@@ -213,6 +213,34 @@ def test_what_was_read_and_is_gone(tmp_path):
         next(it)
 
 
+def test_inspect_verify_and_prune(tmp_path, capsys):
+    from infeed import _cli
+
+    infeed.Dataset.range(10).save(tmp_path / "whole", shard_func=natively)
+    assert _cli.main(["inspect", str(tmp_path / "whole")]) == 0 and "4 chunks of 3 parts and their order" in capsys.readouterr().out
+    assert _cli.main(["verify", str(tmp_path / "whole")]) == 0 and "10 elements" in capsys.readouterr().out
+    assert _cli.main(["prune", str(tmp_path / "whole"), "--yes"]) == 0
+    assert numbers(infeed.Dataset.load(tmp_path / "whole")) == list(range(10))
+    order = next(f for f in (tmp_path / "whole" / "chunks").iterdir() if "-order-" in f.name)
+    order.write_bytes(order.read_bytes()[:-1])
+    assert _cli.main(["verify", str(tmp_path / "whole")]) == 1 and order.name in capsys.readouterr().err
+
+    def fails(x):
+        if int(x) == 7:
+            raise KeyError("seven")
+        return x
+
+    with pytest.raises(KeyError):
+        list(infeed.Dataset.range(10).map(fails).snapshot(tmp_path / "kept", shard_func=natively, fingerprint="1"))
+    (folder,) = (tmp_path / "kept").iterdir()
+    assert _cli.main(["inspect", str(folder)]) == 0 and "7 elements in 4 chunks committed" in capsys.readouterr().out
+    (journal,) = folder.glob("journal-*")
+    lines = journal.read_text().splitlines(keepends=True)
+    journal.write_text("".join(lines[:-1]))  # the order of the group is not there: none of it is committed
+    assert _cli.main(["inspect", str(folder)]) == 0 and "0 elements in 0 chunks committed" in capsys.readouterr().out
+    assert numbers(infeed.Dataset.range(10).map(lambda x: x).snapshot(tmp_path / "kept", shard_func=natively, fingerprint="1")) == list(range(10))
+
+
 def test_a_snapshot_inside_of_a_function_is_refused(tmp_path):
     with pytest.raises(infeed.InvalidArgumentError, match="put snapshot behind"):
         list(infeed.Dataset.range(3).flat_map(lambda x: infeed.Dataset.range(x).snapshot(tmp_path)))
