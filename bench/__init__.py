@@ -15,13 +15,13 @@ down for a while slows both sides of a ratio.
 
 Every consumer, the peers' too, checks what it gets: the index of every batch, and a
 checksum of a sample of its content (`batches.Checker`, `rows.Ledger`, and those of
-`examples`, `csv_rows`, `numbers` and `functions`). A peer that delivers something wrong
+`examples`, `csv_rows`, `pictures`, `numbers` and `functions`). A peer that delivers something wrong
 keeps its figure and gets a note; infeed gets none.
 
 Files are made from fixed seeds when they are first needed, see `cache`.
 
-Figures are `w1_pydataset`, `w2_arrays`, `w3_records`, `w4_csv`, `w8_resume`, `w9_start` and
-`w10_numbers`, one file a workload, and `permutation`. What is run is in `contenders`, one
+Figures are `w1_pydataset`, `w2_arrays`, `w3_records`, `w4_csv`, `w6_snapshots`, `w8_resume`,
+`w9_start` and `w10_numbers`, one file a workload, and `permutation`. What is run is in `contenders`, one
 file a library and subject. "Best of n forms" is a library whose guides have several ways
 to say the same: each round runs them all and counts the fastest.
 

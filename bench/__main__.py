@@ -7,11 +7,12 @@ import json
 import sys
 import time
 
-from bench import interpreters, permutation, table, w1_pydataset, w2_arrays, w3_records, w4_csv, w8_resume, w9_start, w10_numbers
+from bench import (interpreters, permutation, table, w1_pydataset, w2_arrays, w3_records, w4_csv, w6_snapshots, w8_resume, w9_start,
+                   w10_numbers)
 from bench.runner import Runner
 
 QUICK_SCALE = 0.25
-WORKLOADS = (w1_pydataset, w2_arrays, w3_records, w4_csv, w8_resume, w10_numbers, permutation, w9_start)
+WORKLOADS = (w1_pydataset, w2_arrays, w3_records, w4_csv, w6_snapshots, w8_resume, w10_numbers, permutation, w9_start)
 
 
 def arguments():
