@@ -91,8 +91,8 @@ func (c *calls) push(e arena.Entry) bool {
 
 // group puts elements into a slot, where Python finds them.
 func (c *calls) group(in block.Block) (arena.Entry, error) {
-	g := c.it.sinks.Get().(*groups)
-	defer c.it.sinks.Put(g)
+	g := c.it.sinks.get(&c.it.slots)
+	defer c.it.sinks.put(g)
 	out, err := g.Block(in.Shapes, in.Rows)
 	if err != nil {
 		return arena.Entry{}, err

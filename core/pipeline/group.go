@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"encoding/binary"
+	"sync"
 
 	"infeed/core/arena"
 	"infeed/core/block"
@@ -35,6 +36,30 @@ type groups struct {
 	// textBytes is how large the texts of an element were lately.
 	textBytes int64
 	index     []int64 // scratch memory
+}
+
+// sinks keeps groups for those who make elements. It is no sync.Pool: those are known to the runtime for two collections
+// after their last use, and with them the iterator, so that memory would grow with each short pass.
+type sinks struct {
+	mutex sync.Mutex
+	free  []*groups
+}
+
+func (s *sinks) get(slots *slots) *groups {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if len(s.free) == 0 {
+		return &groups{slots: slots}
+	}
+	g := s.free[len(s.free)-1]
+	s.free = s.free[:len(s.free)-1]
+	return g
+}
+
+func (s *sinks) put(g *groups) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.free = append(s.free, g)
 }
 
 // numbers returns count numbers from start on.

@@ -57,7 +57,7 @@ type Iterator struct {
 	stop     sync.Once
 	close    sync.Once
 	claims   claims
-	sinks    sync.Pool
+	sinks    sinks
 	delivery delivery
 	counters counters
 	calls    *calls
@@ -119,7 +119,6 @@ func (it *Iterator) prepare(o Options) (err error) {
 		return err
 	}
 	it.delivery.init(it.queue, it.sizes.ahead)
-	it.sinks.New = func() any { return &groups{slots: &it.slots} }
 	it.scope = dataset.NewScope(vfs.Local(), it.workers)
 	it.scope.Budget = dataset.NewBudget(it.sizes.bytes)
 	it.slots.most = it.sizes.bytes

@@ -107,8 +107,8 @@ func (it *Iterator) step() claimState {
 	if s.skip > 0 {
 		return it.skip()
 	}
-	g := it.sinks.Get().(*groups)
-	defer it.sinks.Put(g)
+	g := it.sinks.get(&it.slots)
+	defer it.sinks.put(g)
 	start := time.Now()
 	it.add(s.here())
 	n, err := s.in.Next(it.sizes.limit(c.next), g)

@@ -93,8 +93,8 @@ func (it *Iterator) room(next int64) int64 {
 
 // perform makes the groups of a task and hands them over.
 func (it *Iterator) perform(t task) {
-	g := it.sinks.Get().(*groups)
-	defer it.sinks.Put(g)
+	g := it.sinks.get(&it.slots)
+	defer it.sinks.put(g)
 	start := time.Now()
 	index := g.numbers(t.start, t.count)
 	err := it.claims.access.Fetch(index, g)

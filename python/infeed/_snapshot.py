@@ -171,6 +171,8 @@ def _check(element_spec, specs):
 
 def _path(op, path):
     try:
+        if not os.fspath(path):
+            raise InvalidArgumentError(f"{op}: path is {path!r}, which would be the current folder; give a path, or '.' for that")
         return _arguments.utf8(f"{op}: path", os.path.abspath(os.fsdecode(os.fspath(path))))
     except TypeError:
         raise InvalidArgumentError(f"{op}: path is {path!r:.80}; a path is needed") from None

@@ -213,3 +213,12 @@ def test_golden_snapshots(name):
     ds = infeed.Dataset.load(folder)
     assert [int(e["a"]) for e in ds] == list(range(20)) and list(ds.element_spec) == list("abcdef")
     assert [e["d"].split() for e in ds] == [[b"text", b"%d" % i] for i in range(20)]
+
+
+@pytest.mark.parametrize("use", [lambda p: infeed.Dataset.range(3).save(p), lambda p: infeed.Dataset.range(3).snapshot(p), infeed.Dataset.load])
+def test_an_empty_path_is_not_the_current_folder(use, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for path in ("", b""):
+        with pytest.raises(infeed.InvalidArgumentError, match="path is b?'', which would be the current folder"):
+            use(path)
+    assert not any(tmp_path.iterdir())
