@@ -67,10 +67,7 @@ func (c *codecs) pack(dst []byte, codec Compression, raw []byte, width int) ([]b
 	}
 	switch codec {
 	case Snappy:
-		if n := s2.MaxEncodedLen(len(raw)); cap(dst) < n {
-			dst = make([]byte, n)
-		}
-		return s2.Encode(dst[:cap(dst)], raw), nil
+		return packPlanes(dst, raw, width), nil
 	case Zstd:
 		if c.zstd == nil {
 			z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false))

@@ -9,11 +9,19 @@ import (
 )
 
 // helpedBytes is from how many bytes on several goroutines make the elements of a Fetch,
-// and partBytes how large their parts are where a block can be read in parts.
+// and portionBytes how much of a piece that is stored as it is one of them reads at a time.
 const (
-	helpedBytes = 256 << 10
-	partBytes   = 512 << 10
+	helpedBytes  = 256 << 10
+	portionBytes = 256 << 10
 )
+
+// portion is bytes of a piece, from a place on, and where they go.
+type portion struct {
+	place
+	part int
+	from int64
+	dst  []byte
+}
 
 // fillAll makes the rows of out the elements of stretches, with the reader's helpers
 // where there are any and it pays.
@@ -26,20 +34,21 @@ func (r *Reader) fillAll(out block.Block, list []stretch) error {
 		}
 		return nil
 	}
-	list = r.parted(out, list)
+	portions := r.portions(out, list)
 	var next atomic.Int64
 	var first sync.Once
 	var failed error
 	fail := func(err error) { first.Do(func() { failed = err }) }
 	work := func() {
-		for i := next.Add(1) - 1; i < int64(len(list)); i = next.Add(1) - 1 {
-			if err := r.run(out, list[i]); err != nil {
+		for i := next.Add(1) - 1; i < int64(len(portions)); i = next.Add(1) - 1 {
+			p := &portions[i]
+			if err := r.copyRange(p.place, p.part, p.from, p.dst); err != nil {
 				fail(err)
 			}
 		}
 	}
 	group := par.NewGroup(fail)
-	for range min(r.helpers, len(list)-1) {
+	for range min(r.helpers, len(portions)-1) {
 		group.Go(work)
 	}
 	work()
@@ -47,26 +56,19 @@ func (r *Reader) fillAll(out block.Block, list []stretch) error {
 	return failed
 }
 
-// parted cuts stretches that are stored as they are into parts.
-func (r *Reader) parted(out block.Block, list []stretch) []stretch {
-	n := max(partBytes/rowBytes(out), 1)
-	parts := make([]stretch, 0, 2*len(list))
+// portions cuts stretches into portions, which end where pages do.
+func (r *Reader) portions(out block.Block, list []stretch) []portion {
+	var all []portion
 	for _, s := range list {
-		for !r.packed(s.place) && s.n > n {
-			parts = append(parts, stretch{s.place, s.to, n})
-			s.row, s.to, s.n = s.row+n, s.to+n, s.n-n
-		}
-		parts = append(parts, s)
-	}
-	return parts
-}
-
-// packed tells whether any piece of a block has to be decompressed.
-func (r *Reader) packed(p place) bool {
-	for i := range p.at.pieces {
-		if p.at.pieces[i].codec != None {
-			return true
+		for i, c := range out.Columns {
+			p := portion{s.place, r.layout.values[i], s.row * c.RowBytes, c.Data[s.to*c.RowBytes : (s.to+s.n)*c.RowBytes]}
+			for s.at.pieces[p.part].codec == None && len(p.dst) > portionBytes {
+				n := portionBytes - p.from%pageBytes
+				all = append(all, portion{p.place, p.part, p.from, p.dst[:n]})
+				p.from, p.dst = p.from+n, p.dst[n:]
+			}
+			all = append(all, p)
 		}
 	}
-	return false
+	return all
 }

@@ -35,6 +35,20 @@ def digest(data):
     return hashlib.sha256(data).hexdigest()[:32]
 
 
+_PART = 16 << 20  # bytes
+
+
+def _hash(data):
+    """SHA-256 of bytes; where they are many, of the hashes of their parts, which several threads make."""
+    if len(data) <= _PART:
+        return hashlib.sha256(data).digest()
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(min(4, len(os.sched_getaffinity(0)))) as pool:
+        parts = pool.map(lambda at: hashlib.sha256(data[at:at + _PART]).digest(), range(0, len(data), _PART))
+        return hashlib.sha256(b"".join(parts)).digest()
+
+
 class Contents:
     """Bytes for values, each looked at once."""
 
@@ -103,8 +117,7 @@ class Contents:
         head = f"{a.dtype.str} {a.dtype!r} {a.shape} ".encode()
         if a.dtype.hasobject:
             return head + self.all(a.ravel().tolist())
-        h = hashlib.sha256(np.ascontiguousarray(a).view(np.uint8).data if a.ndim and a.size else a.tobytes())
-        return head + h.digest()
+        return head + _hash(np.ascontiguousarray(a).reshape(-1).view(np.uint8).data if a.ndim and a.size else a.tobytes())
 
     def code(self, c):
         return self.all((c.co_code, c.co_names, c.co_varnames, c.co_freevars, c.co_cellvars, c.co_flags,

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from bench import (batches, csv_rows, examples, functions, interpreters, numbers, permutation, rows, table, w1_pydataset, w2_arrays,
-                   w3_records, w4_csv, w9_start, w10_numbers)
+from bench import (batches, csv_rows, examples, functions, interpreters, numbers, permutation, pictures, rows, table, w1_pydataset,
+                   w2_arrays, w3_records, w4_csv, w6_snapshots, w9_start, w10_numbers)
 from bench.figure import Contender, Figure, at_least, at_most, times
 from bench.runner import Runner
 
@@ -92,6 +92,27 @@ def test_results_of_functions_are_checked():
         functions.rate([0, 5], 2)
 
 
+def of_pictures(order):
+    x = pictures.array(300)
+    return [x[order[i:i + 64]] for i in range(0, len(order), 64)]
+
+
+@pytest.mark.parametrize("change, shuffled, note", [
+    (lambda o: o, False, ""), (lambda o: o[:256], False, "256 of 300 pictures"), (lambda o: o[::-1], True, ""),
+    (lambda o: np.r_[o[:-1], o[0]], True, "2 pictures not once")])
+def test_pictures_come_once(change, shuffled, note):
+    assert pictures.rate(of_pictures(change(np.arange(300))), 300, shuffled)[1] == note
+
+
+def test_other_pictures_are_refused():
+    with pytest.raises(AssertionError, match="came where"):
+        pictures.rate(of_pictures(np.roll(np.arange(300), 1)), 300)
+    wrong = of_pictures(np.arange(300))
+    wrong[0][7, 30, 30, 1] += 1
+    with pytest.raises(AssertionError, match="has others"):
+        pictures.rate(wrong, 300)
+
+
 def measured(**values):
     names = list(values)
     ours = values[names[0]]
@@ -114,7 +135,7 @@ def test_goals(goal, values, met):
 
 
 def test_every_contender_exists_and_every_goal_names_one():
-    for workload in (w1_pydataset, w2_arrays, w3_records, w4_csv, w9_start, w10_numbers, permutation):
+    for workload in (w1_pydataset, w2_arrays, w3_records, w4_csv, w6_snapshots, w9_start, w10_numbers, permutation):
         for figure in workload.figures(1):
             names = [c.name for c in figure.contenders]
             assert len(set(names)) == len(names)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import infeed
-from infeed import _fingerprint, _snapshot
+from infeed import _content, _fingerprint, _snapshot
 
 SCRIPT = """
 import json, re, sys, functools, numpy as np, infeed, helpers
@@ -220,3 +220,20 @@ def test_values_of_python():
     assert len({digest(v) for v in values}) == len(values)
     assert digest({"b", "a"}) == digest({"a", "b"})
     assert digest([np.zeros(2)] * 2) == digest([np.zeros(2), np.zeros(2)])
+
+
+def test_every_byte_of_a_large_array_counts(monkeypatch):
+    monkeypatch.setattr(_content, "_PART", 1000)  # threads hash parts
+    a = np.arange(2600, dtype=np.uint8)
+
+    def of(a):
+        return _fingerprint.digest_of(_fingerprint.parts_of(infeed.Dataset.from_tensor_slices(a)._node, "stat", None))
+
+    seen = {of(a), of(a[:2000]), of(a[:1000]), of(a[:999])}
+    assert of(a.copy()) in seen and len(seen) == 4
+    for at in (0, 999, 1000, 1999, 2000, 2599):
+        other = a.copy()
+        other[at] += 1
+        seen.add(of(other))
+    seen.add(of(np.roll(a[:2000], 1000)))
+    assert len(seen) == 11
