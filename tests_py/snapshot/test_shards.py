@@ -136,7 +136,8 @@ def test_broken_off_passes_are_gone_on_with(tmp_path):
     first = [int(next(it)) for _ in range(20)]
     it.close()
     assert first + numbers(make())[20:] == list(range(50))
-    assert 50 <= len(calls) <= 54, "what was stored is not made again"
+    # A group that was being made when the pass was closed is made again; it has fewer than 20.
+    assert 50 <= len(calls) < 54 + 20, "what was stored is not made again"
     assert numbers(infeed.Dataset.load(tmp_path, reader_func=lambda parts: parts.take(1).flat_map(lambda p: p))) == list(range(0, 50, 3))
 
 
