@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"fmt"
+	"math"
 
 	"infeed/core/block"
 	"infeed/core/dataset"
@@ -139,6 +140,9 @@ type Enumerate struct {
 }
 
 func (e *Enumerate) build(inputs []dataset.Definition, _ int) (dataset.Definition, error) {
+	if n := inputs[0].Cardinality(); n > 0 && e.Start > math.MaxInt64-(n-1) {
+		return nil, errs.New(errs.InvalidArgument, "enumerate", "numbers of %d elements from %d on are more than an int64 holds; give a smaller start", n, e.Start)
+	}
 	return transform.Enumerate(inputs[0], e.Start), nil
 }
 

@@ -20,12 +20,33 @@ type numbers struct {
 }
 
 // Range returns the numbers from start on, step apart, up to stop, which is not one of
-// them. They wrap around where dtype is too narrow, as tf.data's do.
+// them.
 func Range(start, stop, step int64, dtype spec.DType) (dataset.Definition, error) {
 	if step == 0 {
 		return nil, errs.New(errs.InvalidArgument, "range", "step is 0; give one that leads from %d to %d", start, stop)
 	}
-	return newNumbers("range", numbers{n: steps(start, stop, step), start: start, step: step}, dtype)
+	x := numbers{n: steps(start, stop, step), start: start, step: step}
+	if (dtype.Kind == 'i' || dtype.Kind == 'u') && x.n != 0 {
+		last := stop
+		if x.n > 0 {
+			last = start + (x.n-1)*step
+		}
+		for _, v := range []int64{start, last} {
+			if !holds(dtype, v) {
+				return nil, errs.New(errs.InvalidArgument, "range", "%d is not one of the numbers of %v; give a wider output_type", v, dtype)
+			}
+		}
+	}
+	return newNumbers("range", x, dtype)
+}
+
+// holds tells whether a dtype of integers has a number.
+func holds(dtype spec.DType, x int64) bool {
+	bits := 8 * uint(dtype.Size)
+	if dtype.Kind == 'u' {
+		return x >= 0 && (bits == 64 || x>>bits == 0)
+	}
+	return x>>(bits-1) == 0 || x>>(bits-1) == -1
 }
 
 // steps returns how many numbers a range has. One that has more than an int64 counts
@@ -45,7 +66,8 @@ func steps(start, stop, step int64) int64 {
 	return int64(n)
 }
 
-// Counter returns the numbers from start on, step apart, without end.
+// Counter returns the numbers from start on, step apart, without end. They wrap around
+// at the ends of dtype.
 func Counter(start, step int64, dtype spec.DType) (dataset.Definition, error) {
 	return newNumbers("counter", numbers{n: dataset.Infinite, start: start, step: step}, dtype)
 }

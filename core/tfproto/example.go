@@ -115,6 +115,11 @@ func appendRow(m cursor, features []Feature, k *keyed, columns []Column) *proble
 		before := c.Count(f.Type)
 		var have Type
 		if s.from >= 0 {
+			if f.Shape == Fixed {
+				if n, yes := f.tooMany(m.in(s)); yes {
+					return &problem{feature: f, count: n}
+				}
+			}
 			var ok bool
 			if have, ok = c.appendFeature(f.Type, m.in(s)); !ok {
 				return &problem{feature: f, broken: true, pos: s.from}

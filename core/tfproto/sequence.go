@@ -94,6 +94,11 @@ func (c *Column) appendSteps(f *Feature, m cursor) (steps int64, bad *problem) {
 		if !ok {
 			return steps, broken()
 		}
+		if f.Shape != Var {
+			if n, yes := f.tooMany(m.in(s)); yes {
+				return steps, &problem{feature: f, list: true, step: steps, count: n}
+			}
+		}
 		before := c.Count(f.Type)
 		have, ok := c.appendFeature(f.Type, m.in(s))
 		if !ok {

@@ -35,6 +35,11 @@ func BucketBySequenceLength(in dataset.Definition, o BucketOptions) (dataset.Def
 	if len(o.BatchSizes) != len(o.Boundaries)+1 {
 		return nil, errs.New(errs.InvalidArgument, op, "%d bucket_batch_sizes for %d bucket_boundaries; one more is needed", len(o.BatchSizes), len(o.Boundaries))
 	}
+	for i, b := range o.Boundaries {
+		if i > 0 && b <= o.Boundaries[i-1] {
+			return nil, errs.New(errs.InvalidArgument, op, "bucket_boundaries has %d behind %d; each must be greater than the one before it", b, o.Boundaries[i-1])
+		}
+	}
 	if err := dataset.IsInteger(op, "element_length_func", o.Length.Spec()); err != nil {
 		return nil, err
 	}
@@ -58,7 +63,7 @@ func BucketBySequenceLength(in dataset.Definition, o BucketOptions) (dataset.Def
 // bucket returns the first bucket that a length belongs to.
 func (o *BucketOptions) bucket(length int64) int64 {
 	for i, b := range o.Boundaries {
-		if length < b && (i == 0 || length >= o.Boundaries[i-1]) {
+		if length < b {
 			return int64(i)
 		}
 	}

@@ -68,7 +68,6 @@ func TestBucketBySequenceLength(t *testing.T) {
 		"to the boundary where shapes are not given": {transform.BucketOptions{ToBoundary: true, Padding: transform.Padding{Shapes: [][]int64{{-1}}}}, "int64[-1 -1]",
 			[][]int64{{0, 0, 0, 1}, {0, 1, 2, 0, 0, 1, 2, 3}, nil, {0, 1}, {0, 1, 2, 0}}},
 		"no padding":         {transform.BucketOptions{NoPadding: true}, "int64[-1 -1]", [][]int64{nil, nil, nil, {0, 1}, {0, 1, 2}}},
-		"no order":           {transform.BucketOptions{Boundaries: []int64{5, 3}, BatchSizes: []int64{2, 2, 2}}, "int64[-1 -1]", [][]int64{{0, 0, 0, 1}, {0, 1, 2, 0, 0, 1, 2, 3}, {0, 1, 2, 3, 4, 0, 0, 1, 2, 3, 4, 5}, {0, 1, 0, 0, 1, 2}}},
 		"one bucket":         {transform.BucketOptions{BatchSizes: []int64{3}}, "int64[-1 -1]", [][]int64{{0, 0, 0, 0, 1, 0, 0, 1, 2}, {0, 1, 2, 3, 0, 0, 0, 1, 2, 3, 4, 0, 0, 1, 2, 3, 4, 5}, {0, 1, 0, 0, 1, 2}}},
 		"batches of nothing": {transform.BucketOptions{Boundaries: []int64{3, 5}, BatchSizes: []int64{2, 0, 2}}, "int64[-1 -1]", [][]int64{{0, 0, 0, 1}, nil, nil, {0, 1, 2, 3, 4, 0, 0, 1, 2, 3, 4, 5}, nil, {0, 1}}},
 	} {
@@ -84,7 +83,9 @@ func TestNonsenseOfBucketsIsRefused(t *testing.T) {
 	for text, o := range map[string]transform.BucketOptions{
 		"2 bucket_batch_sizes for 2 bucket_boundaries": {Length: lengthOf{}, Boundaries: []int64{1, 2}, BatchSizes: []int64{1, 1}},
 		"element_length_func must return an integer":   {Length: notInteger{}, BatchSizes: []int64{1}},
-		"2 padded_shapes": {Length: lengthOf{}, BatchSizes: []int64{1}, Padding: transform.Padding{Shapes: [][]int64{{-1}, {2}}}},
+		"bucket_boundaries has 2 behind 5":             {Length: lengthOf{}, Boundaries: []int64{1, 5, 2}, BatchSizes: []int64{1, 1, 1, 1}},
+		"bucket_boundaries has 5 behind 5":             {Length: lengthOf{}, Boundaries: []int64{5, 5}, BatchSizes: []int64{1, 1, 1}},
+		"2 padded_shapes":                              {Length: lengthOf{}, BatchSizes: []int64{1}, Padding: transform.Padding{Shapes: [][]int64{{-1}, {2}}}},
 	} {
 		_, err := transform.BucketBySequenceLength(lengths(1), o)
 		require.Equal(t, errs.InvalidArgument, errs.KindOf(err))

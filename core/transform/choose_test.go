@@ -119,10 +119,10 @@ func TestSampleFromDatasets(t *testing.T) {
 	require.Equal(t, stopped, read(SampleOptions{Seed: 1}, 0)[:len(stopped)])
 
 	require.Equal(t, dataset.Definition(a), sampled(SampleOptions{Weights: []float64{1, 0}}, a, b))
-	require.Empty(t, firsts(t, sampled(SampleOptions{Weights: []float64{0, 0}}, a, b)))
 	for want, o := range map[string]SampleOptions{
 		"1 weights for 2 datasets":   {Weights: []float64{1}},
 		"their sum must be finite":   {Weights: []float64{1, math.Inf(1)}},
+		"all weights are 0":          {Weights: []float64{0, 0}},
 		"vectors of 2 float32 or fl": {Varying: a},
 	} {
 		_, err := SampleFromDatasets(o, a, b)
@@ -184,10 +184,28 @@ func TestRejectionResample(t *testing.T) {
 		"has 2 classes and initial_di": {Target: []float64{1, 0}, Initial: []float64{1}},
 		"the probability 1.5":          {Target: []float64{1.5, 0}},
 		"the probability NaN":          {Target: []float64{1, 0}, Initial: []float64{1, math.NaN()}},
+		"all classes are to have":      {Target: []float64{0, 0}},
+		"have the probability 0":       {Target: []float64{1, 0}, Initial: []float64{0, 0}},
 	} {
 		_, err := RejectionResample(in, classOf(), o)
 		require.Equal(t, errs.InvalidArgument, errs.KindOf(err), want)
 		require.ErrorContains(t, err, want)
+	}
+	for name, o := range map[string]ResampleOptions{
+		"estimated": {Target: []float64{0.5, 0.5}},
+		"unchanged": {Target: []float64{0.5, 0.5}, Initial: []float64{0.5, 0.5}},
+		"known":     {Target: []float64{0.5, 0.5}, Initial: []float64{0.9, 0.1}},
+	} {
+		failed := false
+		for _, e := range datasettest.ReadAll(t, must(RejectionResample(datasettest.Range(100), classOf(), o)), dataset.PassKey(0), 300) {
+			if e.Err != "" {
+				failed = true
+				require.Contains(t, e.Err, "class_func returned 2; there are 2 classes", name)
+				continue
+			}
+			require.Less(t, binary.LittleEndian.Uint64(e.Data[0]), uint64(2), name)
+		}
+		require.True(t, failed, name)
 	}
 	_, err := RejectionResample(in, odds(), ResampleOptions{Target: []float64{1}})
 	require.ErrorContains(t, err, "class_func must return an int32 or int64 scalar")

@@ -41,7 +41,7 @@ func repeated(n, count int64) (int64, error) {
 	case count < 0:
 		return dataset.Infinite, nil
 	case n > math.MaxInt64/count:
-		return 0, errs.New(errs.InvalidArgument, "repeat", "%d elements %d times are more than can be counted", n, count)
+		return 0, errs.New(errs.InvalidArgument, "repeat", "%d elements %d times are more than can be counted; count=None repeats without end", n, count)
 	}
 	return n * count, nil
 }

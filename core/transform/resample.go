@@ -29,14 +29,14 @@ func RejectionResample(in dataset.Definition, class dataset.Program, o ResampleO
 	if err := o.check(op, class.Spec()); err != nil {
 		return nil, err
 	}
-	labelled := Map(in, &labelling{class, tupleOf(class.Spec(), in.Spec())}, o.Height)
+	labelled := Map(in, &labelling{class, tupleOf(class.Spec(), in.Spec()), int64(len(o.Target))}, o.Height)
 	classes := len(class.Spec().Components)
 	if o.Initial != nil {
 		accept, original := acceptance(o.Initial, o.Target)
 		if original >= 1 {
 			return labelled, nil
 		}
-		rejected := &filter{in: labelled, program: &accepting{op: op, fixed: accept, seed: o.Seed}, height: o.Height}
+		rejected := &filter{in: labelled, program: &accepting{fixed: accept, seed: o.Seed}, height: o.Height}
 		if original <= 0 {
 			return rejected, nil
 		}
@@ -50,7 +50,7 @@ func RejectionResample(in dataset.Definition, class dataset.Program, o ResampleO
 	if err != nil {
 		return nil, err
 	}
-	rejected := Map(&filter{in: both, program: &accepting{op: op, classes: int64(len(o.Target)), seed: o.Seed}, height: o.Height},
+	rejected := Map(&filter{in: both, program: &accepting{classes: int64(len(o.Target)), seed: o.Seed}, height: o.Height},
 		&selecting{labelled.Spec(), upFrom(2, classes+len(in.Spec().Components))}, o.Height)
 	weights := Map(chances, &selecting{&spec.Element{Components: chances.Spec().Components[1:]}, []int{1}}, o.Height)
 	return SampleFromDatasets(SampleOptions{Varying: weights, StopOnEmpty: true, Seed: o.Seed, Height: o.Height}, labelled, rejected)
@@ -72,10 +72,15 @@ func (o ResampleOptions) check(op string, class *spec.Element) error {
 		return errs.New(errs.InvalidArgument, op, "target_dist has %d classes and initial_dist %d", len(o.Target), len(o.Initial))
 	}
 	for _, dist := range [][]float64{o.Target, o.Initial} {
+		sum := 0.0
 		for _, p := range dist {
 			if !(p >= 0 && p <= 1) {
 				return errs.New(errs.InvalidArgument, op, "a class is to have the probability %v; it must be between 0 and 1", p)
 			}
+			sum += p
+		}
+		if dist != nil && sum == 0 {
+			return errs.New(errs.InvalidArgument, op, "all classes are to have the probability 0; one at least must have a greater one")
 		}
 	}
 	return nil
@@ -125,10 +130,11 @@ func (o ResampleOptions) estimates(in dataset.Definition, class dataset.Program)
 	return Unbatch(scanned)
 }
 
-// labelling is the program that puts the class before an element.
+// labelling is the program that puts the class before an element, of so many classes.
 type labelling struct {
-	class dataset.Program
-	spec  *spec.Element
+	class   dataset.Program
+	spec    *spec.Element
+	classes int64
 }
 
 func (l *labelling) Spec() *spec.Element { return l.spec }
@@ -140,15 +146,34 @@ func (l *labelling) Run(s *dataset.Scope, in block.Block, at dataset.Chance, dst
 	done, failed := l.class.Run(s, in, at, labels)
 	row := int64(0)
 	for _, c := range labels.Blocks() {
+		if good, bad := l.check(c); bad != nil {
+			done, failed = row+good, bad
+			if c = c.Slice(0, good); good == 0 {
+				break
+			}
+		}
 		out, err := dst.Block(&spec.Element{Structure: l.spec.Structure, Components: append(c.Shapes.Components[:1:1], in.Shapes.Components...)}, c.Rows)
 		if err != nil {
 			return row, err
 		}
 		block.Block{Rows: c.Rows, Shapes: c.Shapes, Columns: out.Columns[:1]}.Copy(0, c)
 		block.Block{Rows: c.Rows, Shapes: in.Shapes, Columns: out.Columns[1:]}.Copy(0, in.Slice(row, row+c.Rows))
-		row += c.Rows
+		if row += c.Rows; row == done {
+			break
+		}
 	}
 	return done, failed
+}
+
+// check returns how many classes come before one that does not exist, and what is wrong
+// with that.
+func (l *labelling) check(labels block.Block) (good int64, bad error) {
+	for i := range labels.Rows {
+		if c := integer(labels.Columns[0], i); c < 0 || c >= l.classes {
+			return i, errs.New(errs.InvalidArgument, "rejection_resample", "class_func returned %d; there are %d classes", c, l.classes)
+		}
+	}
+	return labels.Rows, nil
 }
 
 // selecting is the program whose results are some of the components.
@@ -176,7 +201,6 @@ func (p *selecting) Run(_ *dataset.Scope, in block.Block, _ dataset.Chance, dst 
 // accepting is the predicate that accepts elements by chance, by their class: the
 // first component, or the third when the first is the acceptance of classes.
 type accepting struct {
-	op      string
 	fixed   []float64
 	classes int64
 	seed    uint64
@@ -194,22 +218,11 @@ func (p *accepting) Run(_ *dataset.Scope, in block.Block, at dataset.Chance, dst
 		column, n = 2, p.classes
 	}
 	class := in.Columns[column]
-	rows := int64(0)
-	var bad error
-	for ; rows < in.Rows && bad == nil; rows++ {
-		if c := integer(class, rows); c < 0 || c >= n {
-			bad = errs.New(errs.InvalidArgument, p.op, "class_func returned %d; there are %d classes", c, n)
-			break
-		}
-	}
-	if rows == 0 {
-		return 0, bad
-	}
-	out, err := dst.Block(truths, rows)
+	out, err := dst.Block(truths, in.Rows)
 	if err != nil {
 		return 0, err
 	}
-	for i := range rows {
+	for i := range in.Rows {
 		c := integer(class, i)
 		accept := 0.0
 		if p.fixed != nil {
@@ -222,7 +235,7 @@ func (p *accepting) Run(_ *dataset.Scope, in block.Block, at dataset.Chance, dst
 			out.Columns[0].Data[i] = 1
 		}
 	}
-	return rows, bad
+	return in.Rows, nil
 }
 
 // integer returns row i of scalars of int32 or int64.

@@ -65,7 +65,7 @@ func SampleFromDatasets(o SampleOptions, in ...dataset.Definition) (dataset.Defi
 	}
 	switch len(some) {
 	case 0:
-		return Take(in[0], 0)
+		return nil, errs.New(errs.InvalidArgument, op, "all weights are 0; one at least must be greater")
 	case 1:
 		return some[0], nil
 	}
@@ -180,7 +180,7 @@ func (w *weighed) sum(b block.Block, row int64) error {
 		w.sums[i] = sum
 	}
 	if sum == 0 {
-		return errs.New(errs.InvalidArgument, w.op, "all weights are 0")
+		return errs.New(errs.InvalidArgument, w.op, "all weights are 0; one at least must be greater")
 	}
 	return nil
 }

@@ -2,6 +2,8 @@
 
 import os
 
+import operator
+
 import numpy as np
 
 from infeed import _template
@@ -14,9 +16,13 @@ def integer(op, name, value, most=U64 >> 1):
     """An int argument; floats and bools are refused as they hide mistakes. What differs between elements stays as it is."""
     if (given := _template.argument(value)) is not None:
         return given
-    if isinstance(value, (bool, np.bool_)) or not hasattr(value, "__index__"):
-        raise InvalidArgumentError(f"{op}: {name} is {value!r}; an int is needed")
-    if not -1 << 63 <= (number := value.__index__()) <= most:
+    try:
+        number = None if isinstance(value, (bool, np.bool_)) else operator.index(value)
+    except TypeError:  # also for arrays that hold one int
+        number = None
+    if number is None:
+        raise InvalidArgumentError(f"{op}: {name} is {value!r:.100}; an int is needed")
+    if not -1 << 63 <= number <= most:
         limit = f"at most {most}" if number > most else f"at least {-1 << 63}"
         raise InvalidArgumentError(f"{op}: {name} is {shown(number)}; it must be {limit}")
     return number

@@ -6,7 +6,7 @@ import numpy as np
 
 from infeed import _arguments, _subdataset
 from infeed._errors import InvalidArgumentError
-from infeed._spec import Structure
+from infeed._spec import Structure, dtype_of
 
 
 class Batching:
@@ -80,7 +80,7 @@ class Batching:
         leaf = Structure("leaf")
         parts = iter([Structure("ragged", items=(leaf, leaf), example=s) if None in s.shape else leaf for s in self._node.specs])
         return self._apply("ragged_batch", {"batch_size": size, "drop_remainder": bool(drop_remainder),
-                                            "row_splits_dtype": np.dtype(row_splits_dtype).str}, self._node.structure.replaced(parts))
+                                            "row_splits_dtype": dtype_of(row_splits_dtype, "ragged_batch: row_splits_dtype").str}, self._node.structure.replaced(parts))
 
     def window(self, size, shift=None, stride=1, drop_remainder=False, name=None):
         """Datasets of size consecutive elements each, one for each component of elements.

@@ -12,7 +12,7 @@ import json
 
 import numpy as np
 
-from infeed import _element, _native, _text
+from infeed import _element, _native, _spec, _text
 from infeed._errors import ForkedProcessError
 from infeed._spec import TensorSpec
 
@@ -208,9 +208,7 @@ def dtype_of(name):
         elif label.startswith("["):
             found = np.dtype(ast.literal_eval(label[:-1]))
         else:
-            import ml_dtypes
-
-            found = np.dtype(getattr(ml_dtypes, label[:-1]))
+            found = _spec.dtype_of(label[:-1], "what was stored")
         _dtypes[name] = found
     return found
 

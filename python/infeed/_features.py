@@ -8,6 +8,7 @@ from collections import namedtuple
 
 import numpy as np
 
+from infeed import _spec
 from infeed._errors import InvalidArgumentError
 from infeed._spec import TensorSpec
 
@@ -92,10 +93,7 @@ def dtype_of(value, what):
         raise InvalidArgumentError(f"{what} has no dtype; give one, such as np.float32")
     if value in (str, bytes) or isinstance(value, str) and value == "string":
         return TEXT
-    try:
-        dtype = np.dtype(np.float32 if value is float else value)
-    except TypeError as e:
-        raise TypeError(f"{what}: {value!r:.60} is no dtype: {e}") from None
+    dtype = _spec.dtype_of(np.float32 if value is float else value, what)
     return TEXT if dtype.kind in "SU" else dtype.newbyteorder("=")
 
 

@@ -4,8 +4,8 @@ A `Function` decides which of the two it is when the engine first needs it. `_jo
 answers the engine's calls.
 """
 
+import functools
 import itertools
-import json
 import sys
 import threading
 import warnings
@@ -20,6 +20,35 @@ from infeed._spec import Structure, TensorSpec, settled
 
 _numbers = itertools.count(1)
 by_number = weakref.WeakValueDictionary()
+
+
+_MOST_NESTED = 16  # functions that are tried in one another
+_trying = threading.local()
+
+
+class Endless(BaseException):
+    """A function makes datasets with itself in them. Derives from BaseException to pass by `except Exception`."""
+
+
+def tries(method):
+    """A method of a function in which it is called: functions in it may be tried too, but not without end."""
+
+    @functools.wraps(method)
+    def guarded(self):
+        depth = getattr(_trying, "depth", 0)
+        if depth == _MOST_NESTED:
+            raise Endless(f"{self.op}: {self.name} is called in itself without end: the dataset that it makes or reads has {self.name} in it again")
+        _trying.depth = depth + 1
+        try:
+            return method(self)
+        except Endless as e:
+            if depth:
+                raise
+            raise InvalidArgumentError(str(e)) from None
+        finally:
+            _trying.depth = depth
+
+    return guarded
 
 
 class Function:
@@ -65,8 +94,11 @@ class Function:
 
     def decide(self):
         """Traces the function at the first call."""
-        if self.decided:
-            return
+        if not self.decided:
+            self._decide()
+
+    @tries
+    def _decide(self):
         structure, specs = self._takes()
         traced = _trace.trace(self.fn, structure, specs)
         if isinstance(traced, str):
@@ -77,8 +109,11 @@ class Function:
     def compare(self):
         """Compares the program with the function on an element; where they differ, the function is called."""
         self.decide()
-        if self._traced is None or self._compared:
-            return
+        if self._traced is not None and not self._compared:
+            self._compare()
+
+    @tries
+    def _compare(self):
         self._compared = True
         try:
             element = self._sample()
@@ -127,16 +162,21 @@ class Function:
     def _results(self):
         """Structure and specs of what the function returns, from the first element."""
         if self._own is None:
-            try:
-                element = self._sample()
-            except _errors.Error as e:
-                raise InvalidArgumentError(f"{self.op}: what {self.name} returns is found with the first element, which fails "
-                                           f"({e}); it runs as Python, since {self.reason}") from e
-            if element is None:  # nobody will call it
-                return Structure("leaf"), [TensorSpec((), object)]
-            structure, leaves = Structure.of(self.call(copied(element)))
-            arrays = [_trace.result_array(v, f"{self.op}: the result{path} of {self.name}") for path, v in leaves]
-            self._own = structure, [TensorSpec((None,) * a.ndim, a.dtype) for a in arrays]
+            return self._try()
+        return self._own
+
+    @tries
+    def _try(self):
+        try:
+            element = self._sample()
+        except _errors.Error as e:
+            raise InvalidArgumentError(f"{self.op}: what {self.name} returns is found with the first element, which fails "
+                                       f"({e}); it runs as Python, since {self.reason}") from e
+        if element is None:  # nobody will call it
+            return Structure("leaf"), [TensorSpec((), object)]
+        structure, leaves = Structure.of(self.call(copied(element)))
+        arrays = [_trace.result_array(v, f"{self.op}: the result{path} of {self.name}") for path, v in leaves]
+        self._own = structure, [TensorSpec((None,) * a.ndim, a.dtype) for a in arrays]
         return self._own
 
     def document(self):

@@ -64,7 +64,7 @@ class _Generating(Function):
                 made = self.fn(*self.args)
                 if state:
                     made.load_state_dict(json.loads(state))
-                walks[walk] = made, iter(made)
+                walks[walk] = made, _iterated(made)
             made, it = walks[walk]
             end = time.monotonic() + _GENERATE
             while len(out) < limit and (not out or time.monotonic() < end):
@@ -104,6 +104,16 @@ class _Generating(Function):
                 raise InvalidArgumentError(f"from_generator: component {i} is {a.dtype}{list(a.shape)}; output_signature says {spec}")
             out.append(a)
         return tuple(out)
+
+
+def _iterated(made):
+    try:
+        return iter(made)
+    except TypeError as e:
+        if hasattr(type(made), "__iter__"):  # it raised that
+            raise
+        raise InvalidArgumentError(f"from_generator: generator returned {made!r:.100}; it must return a generator, or anything else that "
+                                   "can be iterated") from e
 
 
 _GENERATE = 0.005  # seconds of elements in one answer

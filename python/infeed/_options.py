@@ -1,5 +1,9 @@
 """Options: how a dataset is run. None of them changes what comes out."""
 
+import operator
+
+import numpy as np
+
 from infeed._errors import InvalidArgumentError
 
 _FIELDS = {
@@ -15,6 +19,35 @@ _FIELDS = {
 }
 
 
+def _natural(name, value):
+    try:
+        good = not isinstance(value, bool) and 0 <= operator.index(value) < 1 << 63
+    except TypeError:
+        good = False
+    if not good:
+        raise InvalidArgumentError(f"option {name} is {value!r:.200}; it must be an int from 0 to {(1 << 63) - 1}")
+
+
+def _truth(name, value):
+    if not isinstance(value, (bool, np.bool_)):
+        raise InvalidArgumentError(f"option {name} is {value!r:.200}; it must be True or False")
+
+
+def _text(name, value):
+    if not isinstance(value, str):
+        raise InvalidArgumentError(f"option {name} is {value!r:.200}; it must be a str")
+
+
+# What is checked of options when they are set; the others are enumerations of TensorFlow's, and lists.
+_KINDS = {
+    **dict.fromkeys(("cpu_budget", "ram_budget", "initial_parallelism", "min_parallelism", "max_intra_op_parallelism",
+                     "private_threadpool_size", "num_devices"), _natural),
+    **dict.fromkeys(("enabled", "deterministic", "experimental_slack", "experimental_symbolic_checkpoint", "experimental_warm_start",
+                     *_FIELDS["experimental_optimization"]), _truth),
+    "dataset_name": _text,
+}
+
+
 class _Group:
     """A group of options; those that are None were not set."""
 
@@ -27,6 +60,9 @@ class _Group:
         if field not in _FIELDS[self._name]:
             where = f"Options().{self._name}" if self._name else "Options()"
             raise AttributeError(f"{where} has no option {field!r}; it has {', '.join(_FIELDS[self._name])}")
+        check = _KINDS.get(field)
+        if check is not None and value is not None:
+            check(f"{self._name}.{field}" if self._name else field, value)
         object.__setattr__(self, field, value)
 
     def _values(self):
@@ -44,7 +80,7 @@ class Options(_Group):
     to be. The others are accepted and change nothing: order never depends on how a
     dataset is run.
 
-    Raises AttributeError for an option that does not exist.
+    Raises AttributeError for an option that does not exist, and InvalidArgumentError for a value that it cannot have.
 
     Example:
         >>> import infeed
@@ -87,18 +123,11 @@ class Options(_Group):
 
 def workers(options, default):
     """How many workers options ask for."""
-    return _natural("threading.private_threadpool_size", options.threading.private_threadpool_size, default)
+    value = options.threading.private_threadpool_size
+    return default if value is None else int(value)
 
 
 def ram_budget(options):
     """How many bytes batches may take; 0: the engine's default."""
     value = options.ram_budget if options.ram_budget is not None else options.autotune.ram_budget
-    return _natural("ram_budget", value, 0)
-
-
-def _natural(name, value, default):
-    if value is None:
-        return default
-    if isinstance(value, bool) or not hasattr(value, "__index__") or not 0 <= value < 1 << 63:
-        raise InvalidArgumentError(f"option {name} is {value!r:.200}; it must be an int from 0 to {(1 << 63) - 1}")
-    return int(value)
+    return 0 if value is None else int(value)

@@ -6,7 +6,7 @@ import numpy as np
 
 from infeed import _arguments, _arrays, _definition, _generator, _nodes, _template
 from infeed._errors import InvalidArgumentError
-from infeed._spec import Structure, TensorSpec
+from infeed._spec import Structure, TensorSpec, dtype_of
 
 _LEAF = Structure("leaf")
 
@@ -62,6 +62,8 @@ class Sources:
     def range(cls, *args, output_type="int64", name=None):
         """Numbers from start (0) up to stop, by step (1): `range(stop)`, `range(start, stop)`, `range(start, stop, step)`.
 
+        Raises InvalidArgumentError, when the dataset is used, for numbers that output_type does not have.
+
         Example:
             >>> import infeed
             >>> [int(x) for x in infeed.Dataset.range(1, 10, 3)]
@@ -71,22 +73,22 @@ class Sources:
             raise InvalidArgumentError(f"range: {len(args)} numbers; give stop, or start and stop, and step")
         start, stop, step = (0, args[0], 1) if len(args) == 1 else (*args, 1)[:3]
         start, stop, step = (_arguments.integer("range", n, v) for n, v in (("start", start), ("stop", stop), ("step", step)))
-        return cls._of(_definition.Node("range", {"start": start, "stop": stop, "step": step, "output_type": np.dtype(output_type).str},
+        return cls._of(_definition.Node("range", {"start": start, "stop": stop, "step": step, "output_type": _definition.code(dtype_of(output_type, "range: output_type"))},
                                         structure=_LEAF))
 
     @classmethod
     def counter(cls, start=0, step=1, dtype="int64", name=None):
-        """start, start + step, ... without end.
+        """start, start + step, ... without end. Integers go round at the ends of dtype, as in tf.data.
 
         Example:
             >>> import infeed
             >>> [int(x) for x in infeed.Dataset.counter(5).take(2)]
             [5, 6]
         """
-        dtype = np.dtype(dtype)
+        dtype = dtype_of(dtype, "counter: dtype")
         if dtype.kind in "iu":
             start, step = _arguments.integer("counter", "start", start), _arguments.integer("counter", "step", step)
-        return cls._of(_definition.Node("counter", {"start": start, "step": step, "dtype": dtype.str}, structure=_LEAF))
+        return cls._of(_definition.Node("counter", {"start": start, "step": step, "dtype": _definition.code(dtype)}, structure=_LEAF))
 
     @classmethod
     def random(cls, seed=None, rerandomize_each_iteration=None, name=None):

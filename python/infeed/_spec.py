@@ -13,6 +13,24 @@ import numpy as np
 from infeed._errors import InvalidArgumentError, UnimplementedError
 
 
+def dtype_of(value, what):
+    """The dtype that a value is or names; those of ml_dtypes have names where that is installed. TypeError: none."""
+    try:
+        return np.dtype(value)
+    except TypeError as e:
+        why = e
+    if isinstance(value, str):
+        try:
+            import ml_dtypes
+
+            return np.dtype(getattr(ml_dtypes, value))
+        except ImportError:
+            why = f"{why}; names such as bfloat16 need the package ml_dtypes"
+        except (AttributeError, TypeError):
+            pass
+    raise TypeError(f"{what}: {value!r:.60} is no dtype: {why}")
+
+
 class TensorSpec:
     """Shape and dtype of one component; None is a dimension that differs between elements.
 
@@ -36,7 +54,7 @@ class TensorSpec:
         set_(self, "shape", tuple(None if d is None else int(d) for d in shape))
         if any(d is not None and not 0 <= d < 1 << 63 for d in self.shape):
             raise InvalidArgumentError(f"TensorSpec: shape is {self.shape}; dimensions are 0 or more, or None for those that differ")
-        set_(self, "dtype", np.dtype(dtype))
+        set_(self, "dtype", dtype_of(dtype, "TensorSpec"))
         set_(self, "name", name)
 
     def __setattr__(self, name, value):

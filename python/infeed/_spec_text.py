@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 
-from infeed import _definition
+from infeed import _definition, _spec
 from infeed._errors import InvalidArgumentError
 from infeed._spec import RaggedTensorSpec, TensorSpec
 
@@ -86,9 +86,4 @@ def _value(tree):
 def _dtype(name):
     if name == "string":
         return np.dtype(object)
-    try:
-        return np.dtype(name)
-    except TypeError:
-        import ml_dtypes
-
-        return np.dtype(getattr(ml_dtypes, name))
+    return _spec.dtype_of(name, "a spec")

@@ -53,8 +53,11 @@ class DatasetFunction(_function.Function):
 
     def decide(self):
         """Traces the function at the first call. TypeError where it does not return a dataset."""
-        if self.decided:
-            return
+        if not self.decided:
+            self._decide()
+
+    @_function.tries
+    def _decide(self):
         first = self._once()
         second = first if isinstance(first, str) else self._once()
         if not isinstance(second, str) and _without_seeds(first.key()) != _without_seeds(second.key()):
@@ -122,17 +125,17 @@ class DatasetFunction(_function.Function):
         self.decide()
         return self._results() if self._template is None else (self._template._node.structure, self._template._node.specs)
 
-    def _results(self):
-        if self._own is None:
-            made = None
-            for components in self._components():
-                made = checked(self, self.call(components))
-                if not any(map(unknown, functions_of(made))):
-                    break
-            if made is None:
-                raise _errors.InvalidArgumentError(f"{self.op}: what elements the datasets of {self.name} have is found with the first "
-                                                   f"one, and there is none; it runs as Python, since {self.reason}")
-            self._own = made._node.structure, [TensorSpec((None,) * len(s.shape), s.dtype) for s in made._node.specs]
+    @_function.tries
+    def _try(self):
+        made = None
+        for components in self._components():
+            made = checked(self, self.call(components))
+            if not any(map(unknown, functions_of(made))):
+                break
+        if made is None:
+            raise _errors.InvalidArgumentError(f"{self.op}: what elements the datasets of {self.name} have is found with the first "
+                                               f"one, and there is none; it runs as Python, since {self.reason}")
+        self._own = made._node.structure, [TensorSpec((None,) * len(s.shape), s.dtype) for s in made._node.specs]
         return self._own
 
     def document(self):

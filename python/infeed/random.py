@@ -16,7 +16,7 @@ import numpy as np
 
 from infeed import _program, _trace
 from infeed._errors import InvalidArgumentError
-from infeed._spec import TensorSpec
+from infeed._spec import TensorSpec, dtype_of
 from infeed._stand_in import shape_of
 
 __all__ = ["uniform", "normal", "integers", "shuffle"]
@@ -36,7 +36,7 @@ def uniform(shape=(), minval=0, maxval=None, dtype=np.float32, seed=None):
         >>> x.shape, x.dtype, bool((x >= 5).all())
         ((2, 3), dtype('float32'), True)
     """
-    dtype = np.dtype(dtype)
+    dtype = dtype_of(dtype, "uniform: dtype")
     if dtype.kind in "iu":
         if maxval is None:
             raise InvalidArgumentError(f"uniform: maxval is needed for {dtype}")
@@ -60,7 +60,7 @@ def normal(shape=(), mean=0.0, stddev=1.0, dtype=np.float32, seed=None):
         >>> infeed.random.normal((1000,), mean=7, seed=1).mean().round()
         np.float32(7.0)
     """
-    dtype = np.dtype(dtype)
+    dtype = dtype_of(dtype, "normal: dtype")
     x = _floats("normal", shape, dtype, seed)
     if _plain(mean, 0) and _plain(stddev, 1):
         return x
@@ -80,7 +80,7 @@ def integers(low, high=None, shape=(), dtype=np.int64, seed=None):
         (0, 5)
     """
     low, high = (0, low) if high is None else (low, high)
-    dtype = np.dtype(dtype)
+    dtype = dtype_of(dtype, "integers: dtype")
     try:
         low, high = operator.index(low), operator.index(high)
     except TypeError:

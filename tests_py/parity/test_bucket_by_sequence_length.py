@@ -72,3 +72,8 @@ def test_no_padding_of_unequal_rows(lib):
 @case([], raises="Value")
 def test_wrong_number_of_sizes(lib):
     return rows(lib, 1).bucket_by_sequence_length(lib.length, [3], [2])
+
+
+@case([[[1]], [[3, 3, 3]]], infeed=expect([], raises="InvalidArgument"), differs="bucket_boundaries have to rise")
+def test_boundaries_that_do_not_rise(lib):
+    return rows(lib, 1, 3).bucket_by_sequence_length(lib.length, [5, 2], [1, 1, 1])

@@ -1,6 +1,6 @@
 """Dataset.range."""
 
-from cases import case
+from cases import case, expect
 
 
 @case([0, 1, 2], cardinality=3)
@@ -61,3 +61,8 @@ def test_stop_is_text(lib):
 @case([], raises="Value")
 def test_no_arguments(lib):
     return lib.Dataset.range()
+
+
+@case([254, 255, 0], infeed=expect([], raises="InvalidArgument"), differs="A number of range that its dtype does not have is an error")
+def test_numbers_that_do_not_fit(lib):
+    return lib.Dataset.range(254, 257, output_type=lib.uint8)

@@ -1,6 +1,6 @@
 """Dataset.rejection_resample: which elements stay is each library's own draw."""
 
-from cases import case
+from cases import case, expect
 
 
 def skewed(lib, n=400):
@@ -44,3 +44,9 @@ def test_tuple_is_unpacked(lib):
 @case([])
 def test_of_nothing(lib):
     return skewed(lib, 0).rejection_resample(lambda x: x, [0.5, 0.5], [0.9, 0.1], seed=1)
+
+
+@case([(0, 0), (1, 1), (5, 5)], infeed=expect([(0, 0), (1, 1)], raises="InvalidArgument"),
+      differs="A class that target_dist does not have is an error")
+def test_a_class_that_there_is_not(lib):
+    return lib.Dataset.from_tensor_slices([0, 1, 5]).rejection_resample(lambda x: x, [0.5, 0.5], [0.5, 0.5])

@@ -1,6 +1,6 @@
 """Dataset.sample_from_datasets: the draws are each library's own, the order within each input is not."""
 
-from cases import case
+from cases import case, expect
 
 
 def inputs(lib, n=20):
@@ -81,3 +81,8 @@ def test_no_datasets(lib):
 @case([], raises="Type")
 def test_other_dtypes(lib):
     return lib.Dataset.sample_from_datasets([lib.Dataset.range(2), lib.Dataset.from_tensors("a")])
+
+
+@case([], infeed=expect([], raises="InvalidArgument"), differs="Weights that are all 0 are an error")
+def test_weights_are_all_0(lib):
+    return lib.Dataset.sample_from_datasets(inputs(lib), weights=[0.0, 0.0])
