@@ -265,6 +265,7 @@ class Dataset(Sources, Transformations, Snapshots):
         if self._node._handle is not None and self._node._handle.settled:
             return self._node.handle()
         for node in self._node.nodes():
+            node.look()
             for function in node.functions():
                 function.compare()
         return self._node.handle()

@@ -51,6 +51,11 @@ class Node:
         args = self.arguments()
         return self.op, args if _template.whole(self) else _template.sampled(args)
 
+    looks = False  # whether `look` has anything to do
+
+    def look(self):
+        """Looks, before a pass, whether what is outside of the definition is still what it was when it was opened."""
+
     def functions(self):
         """The functions of the operation that may have to be called in Python."""
         return ()
@@ -256,8 +261,8 @@ class Handle:
         self.functions = node.functions()
         self.decided = [f.decision for f in self.functions]
         self.calls = any(h.calls for h in self.inputs) or any(f.calls_python() for f in self.functions)
-        # Whether there is no function in all of it, which may turn out to be another kind.
-        self.settled = not self.functions and all(h.settled for h in self.inputs)
+        # Whether there is no function in all of it, which may turn out to be another kind, and nothing outside of it.
+        self.settled = not self.functions and not node.looks and all(h.settled for h in self.inputs)
         self._askers = []  # that nobody uses
 
     @property

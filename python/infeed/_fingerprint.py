@@ -21,15 +21,16 @@ _SAME = {"prefetch", "snapshot"}
 _APART = {"drawn", "address", "bytes", "offsets", "buffer_size_of_files", "call", "calls", "hash", "name", "about"}
 
 
-def parts_of(node, identity="stat", given=None, functions=None):
+def parts_of(node, identity="stat", given=None, functions=None, seen=None):
     """The parts of the fingerprint of a definition, and of functions of its elements by name.
 
-    identity: "stat" tells files apart by size and modification time, "content" by what
-    they hold. given: stands for what cannot be hashed. Raises InvalidArgumentError where
-    there is such and nothing is given.
+    identity: "stat" tells files apart by where they are, size and modification time,
+    "content" by what they hold. given: stands for what cannot be hashed. seen: gets what
+    was seen of files, (function, argument, result), to see whether it is still so.
+    Raises InvalidArgumentError where something cannot be hashed and nothing is given.
     """
     parts = {} if given is None else {"fingerprint": digest(given.encode())}
-    all_ = _Parts(parts, identity, given is not None)
+    all_ = _Parts(parts, identity, given is not None, [] if seen is None else seen)
     all_.add_definition(node, "")
     for name, function in (functions or {}).items():
         all_.add_function(function, name)
@@ -60,13 +61,13 @@ def _below(node):
 
 
 class _Parts(Contents):
-    def __init__(self, parts, identity, given):
+    def __init__(self, parts, identity, given, seen):
         super().__init__()
-        self.parts, self.identity, self.given = parts, identity, given
+        self.parts, self.identity, self.given, self.seen = parts, identity, given, seen
         self.texts = []  # strings in memory, which may be paths
 
     def dataset(self, node):
-        return repr(sorted(parts_of(node, self.identity).items())).encode()
+        return repr(sorted(parts_of(node, self.identity, seen=self.seen).items())).encode()
 
     def inside(self, v):
         if isinstance(v, _template.Value):  # by its number in the program that makes it
@@ -137,6 +138,12 @@ class _Parts(Contents):
         plain = _definition.Node("list_files", {**node.args, "shuffle": False}, structure=node.structure)
         self.add_files(name, sorted(os.fsdecode(f) for f in _dataset.Dataset(plain)))
 
+    def look(self, at, what):
+        """What is seen of files by a function."""
+        found = at(what)
+        self.seen.append((at, what, found))
+        return found
+
     def add_files(self, name, files):
         """Files that are read; a name that differs between elements is that of one seen elsewhere."""
         if not isinstance(files, list) or any(isinstance(f, _template.Value) for f in files):
@@ -150,19 +157,15 @@ class _Parts(Contents):
             self.put(f"{name}: file {file}", lambda f=file: self.file(f))
 
     def file(self, path):
-        try:
-            if self.identity == "content":
-                with open(path, "rb") as f:
-                    return hashlib.file_digest(f, "sha256").digest() if hasattr(hashlib, "file_digest") else hashlib.sha256(f.read()).digest()
-            found = os.stat(path)
-        except OSError as e:
-            return f"missing {type(e).__name__}".encode()
-        return f"{found.st_size} {found.st_mtime_ns}".encode()
+        found = self.look(_stat, path)
+        if self.identity == "content" and len(found) > 1:
+            return _content_of(path)
+        return repr(found).encode()
 
     def add_loaded(self, name, path):
         from infeed import _snapshot
 
-        self.put(f"{name}: what is stored", lambda: _snapshot.manifest_bytes(path))
+        self.put(f"{name}: what is stored", lambda: self.look(_snapshot.manifest_bytes, path))
 
     def add_function(self, function, name):
         function.decide()
@@ -187,6 +190,27 @@ class _Parts(Contents):
             self.put(f"{name}: defaults", lambda: self.value((fn.__defaults__, fn.__kwdefaults__)))
         for what, value in captured(fn):
             self.put(f"{name}: {what}", lambda v=value: self.value(v))
+
+
+def _stat(path):
+    """What tells a file apart without reading it; one word where it cannot be looked at."""
+    try:
+        found = os.stat(path)
+        return os.path.realpath(path), found.st_size, found.st_mtime_ns
+    except OSError as e:
+        return (type(e).__name__,)
+
+
+def _content_of(path):
+    """A hash of what a file holds."""
+    h = hashlib.sha256()
+    try:
+        with open(path, "rb") as f:
+            while part := f.read(1 << 20):
+                h.update(part)
+    except OSError as e:
+        return type(e).__name__.encode()
+    return h.digest()
 
 
 def _unhashable(why):

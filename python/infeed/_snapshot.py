@@ -22,19 +22,27 @@ class Kept:
     def __init__(self, node, path, given, identity, shard=None):
         self.node, self.path, self.given, self.identity, self.shard = node, path, given, identity, shard
         self._parts = self._decided = None
+        self._seen = []
 
     def parts(self):
-        """What the elements depend on; looked at once for a dataset object, and again when a function turned out to be another kind."""
+        """What the elements depend on, looked at once; and again when files changed or a function turned out to be another kind."""
         functions = {} if self.shard is None else {"shard_func": self.shard}
         decided = [f.decision for n in self.node.nodes() for f in (*n.functions(), *functions.values())]
         if self._parts is None or self._decided != decided:
-            self._decided = decided
-            self._parts = _fingerprint.parts_of(self.node, self.identity, self.given, functions)
+            self._decided, self._seen = decided, []
+            self._parts = _fingerprint.parts_of(self.node, self.identity, self.given, functions, self._seen)
             structure = {"structure": self.node.structure.document(), "specs": [repr(s) for s in self.node.specs]}
             self._parts["element spec"] = _fingerprint.digest_of(structure)
             self._parts["format"] = _fingerprint.digest_of({"version": FORMAT})
             _say_why(self.path, _fingerprint.digest_of(self._parts), self._parts)
         return self._parts
+
+    def forget(self):
+        """Forgets what was looked at, and returns true, where files changed since."""
+        if self._parts is None or all(look(what) == found for look, what, found in self._seen):
+            return False
+        self._parts = None
+        return True
 
     def folder(self):
         return os.path.join(self.path, _fingerprint.digest_of(self.parts()))
@@ -45,7 +53,7 @@ class Kept:
         return {"structure": form_of(self.node.structure), "fingerprint": _fingerprint.digest_of(parts), "parts": parts}
 
     def __getstate__(self):
-        return {**self.__dict__, "_parts": None}
+        return {**self.__dict__, "_parts": None, "_seen": []}
 
 
 class StoringNode(_definition.Node):
@@ -68,6 +76,14 @@ class SnapshotNode(StoringNode):
     def __init__(self, kept, compression, reader=None):
         super().__init__("snapshot", {"compression": compression}, kept.node, kept.shard)
         self.kept, self.reader = kept, reader
+
+    looks = True
+
+    def look(self):
+        if self.kept.forget():
+            for node in self.nodes():
+                node._handle = None
+            _definition.decisions.count += 1
 
     def functions(self):
         return (*super().functions(), *(_subdataset.functions_of(self.reader) if self.reader else ()))

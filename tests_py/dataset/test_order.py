@@ -195,10 +195,6 @@ def test_options(pairs):
     assert numbers(ds) == list(range(10))
     with pytest.raises(AttributeError, match="no option 'speed'"):
         more.speed = 3
-    for bad in (-1, 0.5, 1 << 63):
-        more.ram_budget = bad
-        with pytest.raises(infeed.InvalidArgumentError, match=f"ram_budget is {bad}; it must be an int"):
-            next(iter(ds.with_options(more)))
 
 
 def test_repr(pairs):

@@ -209,7 +209,7 @@ def test_how_operations_hang_together():
 def test_values_of_python():
     """Equal values have one hash, others another."""
     def digest(v):
-        return _fingerprint._Parts({}, "stat", False).value(v)
+        return _fingerprint._Parts({}, "stat", False, []).value(v)
 
     loop = [1]
     loop.append(loop)
@@ -237,3 +237,65 @@ def test_every_byte_of_a_large_array_counts(monkeypatch):
         seen.add(of(other))
     seen.add(of(np.roll(a[:2000], 1000)))
     assert len(seen) == 11
+
+
+CHANGES = {
+    "written again": lambda folder: (folder / "a.txt").write_text("other\n"),
+    "as long, at another time": lambda folder: (folder / "a.txt").write_text("tow\n") and os.utime(folder / "a.txt", ns=(1, 1)),
+    "gone, and another": lambda folder: (folder / "a.txt").write_text("2\n") and os.remove(folder / "b.txt") or (folder / "b.txt").write_text("3\n"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("identity", ["stat", "content"])
+@pytest.mark.parametrize("listed", [False, True])
+def test_the_same_dataset_sees_files_that_change(tmp_path, change, identity, listed):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for name, text in (("a", "one\n"), ("b", "two\n")):
+        (folder / f"{name}.txt").write_text(text)
+    if listed:
+        lines = infeed.Dataset.list_files(str(folder / "*.txt"), shuffle=False).flat_map(infeed.TextLineDataset)
+    else:
+        lines = infeed.TextLineDataset([str(folder / f"{n}.txt") for n in "ab"]).map(lambda x: x)
+    ds = lines.snapshot(tmp_path / "out", identity=identity).batch(5)
+    assert [list(b) for b in ds] == [list(b) for b in ds] == [[b"one", b"two"]]
+    CHANGES[change](folder)
+    now = [line for n in "ab" for line in (folder / f"{n}.txt").read_bytes().split()]
+    assert [list(b) for b in ds] == [list(b) for b in ds] == [now]
+    assert len(_snapshot.folders(tmp_path / "out")) == 2
+
+
+def test_the_same_dataset_sees_what_is_saved_again(tmp_path):
+    infeed.Dataset.range(3).save(tmp_path / "saved")
+    loaded = infeed.Dataset.load(tmp_path / "saved").snapshot(tmp_path / "numbers")
+    assert [int(x) for x in loaded] == [0, 1, 2]
+    infeed.Dataset.range(5, 7).save(tmp_path / "saved")
+    assert [int(x) for x in loaded] == [int(x) for x in loaded] == [5, 6]
+
+
+def test_a_new_file_of_a_pattern_is_listed_by_a_new_dataset(tmp_path):
+    def lines():
+        return infeed.Dataset.list_files(str(tmp_path / "*.txt"), shuffle=False).flat_map(infeed.TextLineDataset).snapshot(tmp_path / "lines")
+
+    (tmp_path / "a.txt").write_text("one\n")
+    before = lines()
+    assert list(before) == [b"one"]
+    (tmp_path / "b.txt").write_text("two\n")
+    assert list(before) == [b"one"]  # the names of a list_files are those of its first use, as in tf.data
+    assert list(lines()) == list(lines()) == [b"one", b"two"]
+
+
+def test_a_name_that_leads_elsewhere_is_another_file(tmp_path, monkeypatch):
+    for name, text in (("x", "one\n"), ("y", "two\n")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "f.txt").write_text(text)
+        os.utime(tmp_path / name / "f.txt", ns=(5, 5))
+    link = tmp_path / "link"
+    found = []
+    for name in "xy":
+        link.unlink(missing_ok=True)
+        link.symlink_to(tmp_path / name)
+        monkeypatch.chdir(tmp_path / name)
+        found += [list(infeed.TextLineDataset(p).snapshot(tmp_path / "out")) for p in (str(link / "f.txt"), "f.txt")]
+    assert found == [[b"one"], [b"one"], [b"two"], [b"two"]]
