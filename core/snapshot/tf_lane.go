@@ -2,59 +2,114 @@ package snapshot
 
 import (
 	"errors"
+	"math"
 
 	"infeed/core/dataset"
 	"infeed/core/record"
 	"infeed/core/tfproto"
 )
 
-// tfLane is files whose elements are read one after the other.
+// tfLane is files whose elements are read one after the other. With workers, it is read
+// ahead.
 type tfLane struct {
+	scope  *dataset.Scope
 	reader *record.Reader
-	block  record.Block
-	row    int   // the record in block with which the next element begins
-	good   int   // the records before it are as their checksums say
-	bad    error // of record good
-	held   bool  // elements of the block are being given: it may not be read over
+	block  *tfBlock
+	row    int  // the record in block with which the next element begins
+	held   bool // elements of the block are being given: it may not be read over
+
+	free  chan *tfBlock // to read into
+	ahead chan *tfBlock // was read; nil: it is read when it is asked for
 
 	number int64 // of the next element, where elements are numbered
 	looked bool  // number is known, as far as it can be
 }
 
+// tfBlock is records that were read and checked.
+type tfBlock struct {
+	record.Block
+	after record.Token // where reading goes on
+	err   error        // why there are none
+	good  int          // the records before it are as their checksums say
+	bad   error        // of record good
+}
+
+const (
+	// tfAhead is how many blocks of a lane are read before they are needed.
+	tfAhead = 2
+	// tfBlockBytes is about how much is read at a time, of all lanes together. For less,
+	// waking who waits for it takes longer than reading it.
+	tfBlockBytes = 2 * record.DefaultBlockBytes
+	// leastBlock is the least that is read of a lane at a time.
+	leastBlock = 32 << 10
+)
+
 // errHeld is what a lane says whose next element can be read only when those before it
 // were given.
 var errHeld = errors.New("the block is in use")
 
-// fill makes sure that there is an element, and reads on by some records where there is
-// none; io.EOF at the end.
-func (l *tfLane) fill(records int) error {
-	if l.row < l.block.Len() {
-		return nil
+// read reads the next block.
+func (b *tfBlock) read(r *record.Reader) {
+	b.err = r.Next(&b.Block, math.MaxInt32)
+	b.after = r.Token()
+	b.good, b.bad = b.Bad(0)
+}
+
+// run reads ahead until the end, or an error.
+func (l *tfLane) run() {
+	for {
+		select {
+		case b := <-l.free:
+			b.read(l.reader)
+			l.ahead <- b // there is room for all
+			if b.err != nil {
+				return
+			}
+		case <-l.scope.Done():
+			return
+		}
 	}
-	if l.held {
+}
+
+// fill makes sure that there is an element, and goes to the next block where there is
+// none; io.EOF at the end.
+func (l *tfLane) fill() error {
+	switch {
+	case l.row < l.block.Len():
+		return nil
+	case l.held:
 		return errHeld
+	case l.block.err != nil:
+		return l.block.err
 	}
 	l.row = 0
-	if err := l.reader.Next(&l.block, records); err != nil {
-		return err
+	if l.ahead == nil {
+		l.block.read(l.reader)
+		return l.block.err
 	}
-	l.good, l.bad = l.block.Bad(0)
-	return nil
+	l.free <- l.block
+	select {
+	case l.block = <-l.ahead:
+		return l.block.err
+	case <-l.scope.Done():
+		l.block = &tfBlock{err: l.scope.Err(), after: l.block.after}
+		return l.block.err
+	}
 }
 
 // pass goes to the next element, each records further on.
 func (l *tfLane) pass(each int) {
 	l.row += each
 	l.looked = false
-	if l.bad != nil && l.good < l.row {
-		l.good, l.bad = l.block.Bad(l.row)
+	if b := l.block; b.bad != nil && b.good < l.row {
+		b.good, b.bad = b.Bad(l.row)
 	}
 }
 
 // damage returns what is wrong with the next element by its checksums.
 func (l *tfLane) damage(each int) error {
-	if l.bad != nil && l.good < l.row+each {
-		return l.bad
+	if b := l.block; b.bad != nil && b.good < l.row+each {
+		return b.bad
 	}
 	return nil
 }
@@ -80,7 +135,7 @@ func (l *tfLane) look() int64 {
 
 // token returns where the next element is.
 func (l *tfLane) token() (file, offset int64) {
-	t := l.reader.Token()
+	t := l.block.after
 	if l.row < l.block.Len() {
 		t = l.block.Place(l.row)
 	}
@@ -89,14 +144,20 @@ func (l *tfLane) token() (file, offset int64) {
 
 // open begins to read files at a place.
 func (d *tfLoaded) open(s *dataset.Scope, paths []string, file, offset int64) (*tfLane, error) {
-	o := record.Options{Compression: d.codec, Deferred: true, Together: d.each, BlockBytes: max(record.DefaultBlockBytes/len(d.lanes), leastBlock)}
-	r, err := record.NewReader(d.fs, paths, d.format, o, record.Token{File: int(file), Offset: offset})
+	o := record.Options{Compression: d.codec, Deferred: true, Together: d.each, BlockBytes: max(tfBlockBytes/len(d.lanes), leastBlock)}
+	at := record.Token{File: int(file), Offset: offset}
+	r, err := record.NewReader(d.fs, paths, d.format, o, at)
 	if err != nil {
 		return nil, err
 	}
 	s.Defer(r.Close)
-	return &tfLane{reader: r}, nil
+	l := &tfLane{scope: s, reader: r, block: &tfBlock{after: at}}
+	if s.Workers > 0 {
+		l.free, l.ahead = make(chan *tfBlock, tfAhead+1), make(chan *tfBlock, tfAhead+1)
+		for range tfAhead {
+			l.free <- &tfBlock{}
+		}
+		s.Go(l.run)
+	}
+	return l, nil
 }
-
-// leastBlock is the least that is read of a file at a time, where many are read.
-const leastBlock = 32 << 10

@@ -68,7 +68,7 @@ func (w *tfWalk) run(limit int64) (n int64, damaged *tfLane, err error) {
 	d.found = d.found[:0]
 	for n < limit {
 		was := len(d.found)
-		l, err := w.next(w.given+n, limit)
+		l, err := w.next(w.given + n)
 		if err == nil {
 			err = w.element(l, w.given+n)
 		}
@@ -90,10 +90,9 @@ func (w *tfWalk) run(limit int64) (n int64, damaged *tfLane, err error) {
 }
 
 // next returns the lane in which element number n is the next one.
-func (w *tfWalk) next(n, limit int64) (*tfLane, error) {
-	records := max(int(limit)/len(w.reading), 1) * w.each
+func (w *tfWalk) next(n int64) (*tfLane, error) {
 	if !w.byNumber {
-		if err := w.reading[0].fill(records); err != nil {
+		if err := w.reading[0].fill(); err != nil {
 			return nil, err
 		}
 		return w.reading[0], nil
@@ -104,7 +103,7 @@ func (w *tfWalk) next(n, limit int64) (*tfLane, error) {
 	for i := range w.reading {
 		at := (w.turn + i) % len(w.reading)
 		l := w.reading[at]
-		err := l.fill(records)
+		err := l.fill()
 		switch {
 		case errors.Is(err, io.EOF):
 		case err != nil:
