@@ -21,18 +21,25 @@ import (
 )
 
 // walkTF returns the elements of a folder up to the first error, which may be that of
-// opening it.
+// opening it. Reading ahead gives the same.
 func walkTF(t testing.TB, fs vfs.FS, folder string, o TFOptions) ([]datasettest.Element, error) {
 	t.Helper()
 	d, err := LoadTF(fs, folder, o)
 	if err != nil {
 		return nil, err
 	}
-	s := dataset.NewScope(fs, 0)
-	defer s.Close()
-	it, err := d.Iterate(s, dataset.PassKey(0), nil)
-	require.NoError(t, err)
-	return datasettest.TakeUntil(it, 3, 100)
+	took := func(workers int) ([]datasettest.Element, error) {
+		s := dataset.NewScope(fs, workers)
+		defer s.Close()
+		it, err := d.Iterate(s, dataset.PassKey(0), nil)
+		require.NoError(t, err)
+		return datasettest.TakeUntil(it, 3, 100)
+	}
+	got, err := took(0)
+	ahead, failed := took(1)
+	require.Equal(t, got, ahead)
+	require.Equal(t, err, failed)
+	return got, err
 }
 
 // flipped returns data with a bit of byte i flipped.
