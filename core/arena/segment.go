@@ -135,9 +135,6 @@ func (s *Segment) Idle() bool { return s.count(Free) == s.slots }
 // InUse returns how many of its slots are being filled, waited for or lent.
 func (s *Segment) InUse() int { return s.slots - s.count(Free) }
 
-// Lent returns how many of its slots are with a consumer.
-func (s *Segment) Lent() int { return s.count(Lent) }
-
 func (s *Segment) count(state uint32) int {
 	n := 0
 	for i := range s.slots {

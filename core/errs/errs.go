@@ -49,15 +49,6 @@ var names = map[Kind]string{
 	Internal:          "Internal",
 }
 
-// Kinds returns the name of every kind by its number.
-func Kinds() map[Kind]string {
-	out := make(map[Kind]string, len(names))
-	for k, n := range names {
-		out[k] = n
-	}
-	return out
-}
-
 func (k Kind) String() string {
 	if n, ok := names[k]; ok {
 		return n

@@ -30,11 +30,10 @@ func (p *program) Calls() int { return 0 }
 
 // run is the memory of one run, which the next one uses again.
 type run struct {
-	whole   []operand    // values on all rows; what segments need and give
-	now     []operand    // values on the rows that are being made
-	views   []block.Text // texts of now that are parts of others
-	texts   []block.Text // texts that steps made
-	shapes  []spec.Component
+	whole   []operand      // values on all rows; what segments need and give
+	now     []operand      // values on the rows that are being made
+	views   []block.Text   // texts of now that are parts of others
+	texts   []block.Text   // texts that steps made
 	in      []operand      // of the step that runs
 	out     []block.Column // of the results, for the rows that are being made
 	scratch []byte

@@ -106,9 +106,8 @@ type cacheIterator struct {
 	outer  *dataset.Scope
 	number int64 // of the next element
 
-	scope  *dataset.Scope
-	in     dataset.Iterator // nil: not in use; else before the next element
-	buffer *block.Buffer
+	scope *dataset.Scope
+	in    dataset.Iterator // nil: not in use; else before the next element
 }
 
 // open opens the input, some elements after a token.

@@ -14,9 +14,13 @@ _FIELDS = {
                                   "inject_prefetch", "map_and_batch_fusion", "map_and_filter_fusion", "map_fusion",
                                   "map_parallelization", "noop_elimination", "parallel_batch", "seq_interleave_prefetch",
                                   "shuffle_and_repeat_fusion"),
+    "experimental_service": ("pinned",),
     "": ("dataset_name", "deterministic", "experimental_external_state_policy", "experimental_slack",
          "experimental_symbolic_checkpoint", "experimental_warm_start", "framework_type", "ram_budget"),
 }
+
+# Names that tf.data still takes for others.
+_OLD = {"experimental_deterministic": "deterministic", "experimental_threading": "threading"}
 
 
 def _natural(name, value):
@@ -96,6 +100,14 @@ class Options(_Group):
         for name in _FIELDS:
             if name:
                 object.__setattr__(self, name, _Group(name))
+
+    def __getattr__(self, name):  # of what is not there
+        if name in _OLD:
+            return getattr(self, _OLD[name])
+        raise AttributeError(f"Options() has no option {name!r}")
+
+    def __setattr__(self, field, value):
+        super().__setattr__(_OLD.get(field, field), value)
 
     def merge(self, options):
         """These options with those set in `options` instead."""
