@@ -7,7 +7,7 @@ from infeed._errors import InvalidArgumentError
 
 def advance(iterator, count):
     """Goes past the first elements of a pass that nothing was taken of yet."""
-    if count and iterator.random_access:
+    if count and iterator._random_access:
         iterator.load_state_dict({**iterator.state_dict(), "position": count})
     else:
         for _ in range(count):

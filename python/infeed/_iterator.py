@@ -62,7 +62,7 @@ class Iterator:
         return self._dataset.element_spec
 
     @property
-    def random_access(self):
+    def _random_access(self):
         """Whether a state may name any position."""
         return self._dataset._node.handle().indexed
 
