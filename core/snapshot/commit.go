@@ -1,6 +1,31 @@
 package snapshot
 
-import "path"
+import (
+	"path"
+
+	"infeed/core/errs"
+	"infeed/core/vfs"
+)
+
+// present fails where a file that was written is not there any more: who removes files
+// while they are written, is not to make others lose what they have.
+func present(fs vfs.FS, at string) error {
+	_, err := fs.Stat(at)
+	if errs.KindOf(err) == errs.NotFound {
+		return lost(at, 0, "it was removed before all was written; write it again, and remove nothing meanwhile")
+	}
+	return err
+}
+
+// present fails where chunks are not there any more.
+func (w *Writer) present() error {
+	for _, c := range w.done.journal.chunks {
+		if err := present(w.fs, path.Join(w.folder, chunkFolder, c.File)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // publish gives the manifest its name.
 func (w *Writer) publish() (*Manifest, error) {

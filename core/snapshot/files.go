@@ -22,6 +22,9 @@ type files struct {
 	closed bool
 }
 
+// gone is said of files that were there when a snapshot was opened.
+const gone = "it is not there any more: it was removed, or another was stored in its place, since it was opened; open it again, or store it again where it is gone"
+
 type openFile struct {
 	vfs.File
 	users int
@@ -52,7 +55,7 @@ func (s *files) get(i int) (*openFile, error) {
 	}
 	f, err := s.fs.Open(s.paths[i])
 	if errs.KindOf(err) == errs.NotFound {
-		return nil, lost(s.paths[i], 0, "it is gone, and was committed")
+		return nil, lost(s.paths[i], 0, gone)
 	}
 	if err != nil {
 		return nil, err

@@ -83,6 +83,9 @@ func Find(fs vfs.FS, folder string) (string, error) {
 		return folder, err
 	}
 	names, err := fs.List(folder)
+	if errs.KindOf(err) == errs.NotFound {
+		return "", errs.New(errs.NotFound, "load", "%q is not there; give the folder that save or snapshot wrote", folder)
+	}
 	if err != nil {
 		return "", err
 	}

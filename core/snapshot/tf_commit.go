@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"path"
+	"strings"
 	"time"
 
 	"infeed/core/errs"
@@ -18,6 +19,11 @@ func (s *tfStreams) commit() error {
 		}
 	}
 	for i := len(s.made) - 1; i >= 0; i-- { // the names in a folder before its own
+		if strings.HasSuffix(s.made[i], ".snapshot") {
+			if err := present(s.fs, s.made[i]); err != nil {
+				return err
+			}
+		}
 		if err := s.fs.SyncFolder(path.Dir(s.made[i])); err != nil {
 			return err
 		}

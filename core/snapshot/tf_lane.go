@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"infeed/core/dataset"
+	"infeed/core/errs"
 	"infeed/core/record"
 	"infeed/core/tfproto"
 )
@@ -14,6 +15,7 @@ import (
 type tfLane struct {
 	scope  *dataset.Scope
 	reader *record.Reader
+	paths  []string
 	block  *tfBlock
 	row    int  // the record in block with which the next element begins
 	held   bool // elements of the block are being given: it may not be read over
@@ -49,9 +51,10 @@ const (
 var errHeld = errors.New("the block is in use")
 
 // read reads the next block.
-func (b *tfBlock) read(r *record.Reader) {
-	b.err = r.Next(&b.Block, math.MaxInt32)
-	b.after = r.Token()
+func (l *tfLane) read(b *tfBlock) {
+	b.err = l.reader.Next(&b.Block, math.MaxInt32)
+	b.after = l.reader.Token()
+	b.err = vanished(b.err, l.paths, b.after.File)
 	b.good, b.bad = b.Bad(0)
 }
 
@@ -60,7 +63,7 @@ func (l *tfLane) run() {
 	for {
 		select {
 		case b := <-l.free:
-			b.read(l.reader)
+			l.read(b)
 			l.ahead <- b // there is room for all
 			if b.err != nil {
 				return
@@ -84,7 +87,7 @@ func (l *tfLane) fill() error {
 	}
 	l.row = 0
 	if l.ahead == nil {
-		l.block.read(l.reader)
+		l.read(l.block)
 		return l.block.err
 	}
 	l.free <- l.block
@@ -148,10 +151,10 @@ func (d *tfLoaded) open(s *dataset.Scope, paths []string, file, offset int64) (*
 	at := record.Token{File: int(file), Offset: offset}
 	r, err := record.NewReader(d.fs, paths, d.format, o, at)
 	if err != nil {
-		return nil, err
+		return nil, vanished(err, paths, int(file))
 	}
 	s.Defer(r.Close)
-	l := &tfLane{scope: s, reader: r, block: &tfBlock{after: at}}
+	l := &tfLane{scope: s, reader: r, paths: paths, block: &tfBlock{after: at}}
 	if s.Workers > 0 {
 		l.free, l.ahead = make(chan *tfBlock, tfAhead+1), make(chan *tfBlock, tfAhead+1)
 		for range tfAhead {
@@ -160,4 +163,12 @@ func (d *tfLoaded) open(s *dataset.Scope, paths []string, file, offset int64) (*
 		s.Go(l.run)
 	}
 	return l, nil
+}
+
+// vanished returns what an error of opening a file means where the file was there before.
+func vanished(err error, paths []string, file int) error {
+	if errs.KindOf(err) == errs.NotFound && file >= 0 && file < len(paths) {
+		return lost(paths[file], 0, gone)
+	}
+	return err
 }

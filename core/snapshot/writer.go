@@ -371,6 +371,9 @@ func (w *Writer) Commit() error {
 	if err := w.quit(w.rest()); err != nil {
 		return err
 	}
+	if err := w.present(); err != nil {
+		return err
+	}
 	var before *Manifest
 	if w.o.Replace {
 		if m, err := ReadManifest(w.fs, w.folder); err == nil {

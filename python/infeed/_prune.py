@@ -49,7 +49,15 @@ def _item(path, why):
 def _strays(path):
     manifest = _snapshot.read_manifest(path)
     named = {os.path.join(path, "chunks", c["file"]) for c in manifest["chunks"]} | {os.path.join(path, _snapshot.MANIFEST)}
-    return [_item(f, "a writer that did not commit left it") for f in _files(path) if f not in named and not _written_lately(f)]
+    strays = [f for f in _files(path) if f not in named]
+    busy = {writer for f in strays if (writer := _writer(f)) and _written_lately(f)}  # what else these wrote is as old as it is
+    return [_item(f, "a writer that did not commit left it") for f in strays if _writer(f) not in busy and not _written_lately(f)]
+
+
+def _writer(file):
+    """The writer in the name of a file; None: it has none."""
+    found = re.search(r"[0-9a-f]{16}", os.path.basename(file))
+    return found and found[0]
 
 
 def _of_tf(path, run):

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import socket
 import time
 
 from infeed import _describe, _fingerprint, _load_tf, _records, _snapshot, _spec_text
@@ -150,15 +151,28 @@ def _streams(chunks):
 
 
 def leased(path):
-    """Whether somebody seems to write a snapshot."""
-    return _fresh(os.path.join(path, "lease"))
-
-
-def _fresh(path):
+    """Whether somebody seems to write a snapshot: a process of this machine that lives, or one elsewhere that said so lately."""
+    at = os.path.join(path, "lease")
     try:
-        return abs(time.time() - os.path.getmtime(path)) < LEASE
-    except OSError:
+        with open(at, encoding="utf-8") as file:
+            lease = json.load(file)
+        age = time.time() - os.path.getmtime(at)
+        if lease["host"] == socket.gethostname() and lease["started"]:
+            return _began(lease["process"]) == lease["started"]
+    except FileNotFoundError:
         return False
+    except (OSError, ValueError, TypeError, KeyError):  # it cannot be read
+        age = 0
+    return abs(age) < LEASE
+
+
+def _began(process):
+    """When a process began, as leases have it; None where there is none."""
+    try:
+        with open(f"/proc/{int(process)}/stat", "rb") as file:
+            return file.read().rpartition(b")")[2].split()[19].decode()
+    except (OSError, IndexError):
+        return None
 
 
 def size(path):
