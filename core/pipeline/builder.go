@@ -38,8 +38,6 @@ type Subdataset struct {
 	Call *int64 `json:"call"`
 	// Spec describes the elements of the datasets.
 	Spec *spec.Element `json:"spec"`
-	// Hash tells apart functions that states must not mix up.
-	Hash string `json:"hash"`
 	// Seed is for what a function of Python gives no seed.
 	Seed uint64 `json:"seed"`
 
@@ -95,8 +93,6 @@ func (s *Subdataset) text() string {
 	if len(s.Program) > 0 {
 		h := sha256.Sum256(s.Program)
 		sum = "#" + hex.EncodeToString(h[:4])
-	} else if s.Hash != "" {
-		sum = "#" + s.Hash
 	}
 	return fmt.Sprintf("%s%s{%s}", s.Name, sum, strings.Join(parts, ", "))
 }

@@ -6,8 +6,8 @@ engine knows: with all below it that are not open yet, in one call, in which tho
 that are open are known by handle.
 """
 
+import array
 import ast
-import ctypes
 import json
 
 import numpy as np
@@ -44,11 +44,11 @@ class Node:
 
     def opened(self):
         """Operation and arguments for the engine to say what elements are like."""
+        args = self.arguments()
         if self._whole:
-            return self.op, self.arguments()
+            return self.op, args
         from infeed import _template
 
-        args = self.arguments()
         return self.op, args if _template.whole(self) else _template.sampled(args)
 
     looks = False  # whether `look` has anything to do
@@ -89,10 +89,12 @@ class Node:
         """What the engine made of the definition."""
         _native.check_fork()
         if not self._current():
-            for node in self._stale():
-                if node.functions():
+            stale = self._stale()
+            if unknown := [n for n in stale if not all([f.known for f in n.functions()])]:
+                for node in unknown:
                     node.opened()  # for which something below may have to be opened
-            if stale := self._stale():
+                stale = self._stale()
+            if stale:
                 _open(stale)
         return self._handle
 
@@ -235,10 +237,10 @@ def _open(nodes):
             places[id(n)] = len(places)
             before.append({"handle": n._handle.number})
     documents = [Node._listed(n, places, *n.opened()) for n in nodes]
-    numbers = (ctypes.c_uint64 * len(places))()
+    numbers = array.array("Q", bytes(8 * len(places)))  # ctypes would make a type for each length
     try:
         call = _native.Call()
-        call("dataset_open", before + documents, (ctypes.addressof(numbers),))
+        call("dataset_open", before + documents, (numbers.buffer_info()[0],))
         for node, number, found in zip(nodes, numbers[len(before):], json.loads(call.long())):
             node._handle = Handle(node, number, *found)
     except BaseException:
@@ -256,13 +258,13 @@ class Handle:
         self.number, self.cardinality, self.indexed, self.text = number, cardinality, indexed, text
         self.spec, self._specs = spec, None
         self.inputs, self._nodes = [n._handle for n in node.inputs], node.inputs
-        self._kept = [v for k, v in vars(node).items() if k != "_handle"]  # not the node: it would go with the next collection only
+        self._kept = {**vars(node), "_handle": None}  # not the node: it would go with the next collection only
         self.seen = decisions.count  # when it was found to be current
         self.functions = node.functions()
         self.decided = [f.decision for f in self.functions]
-        self.calls = any(h.calls for h in self.inputs) or any(f.calls_python() for f in self.functions)
+        self.calls = any([h.calls for h in self.inputs]) or any([f.calls_python() for f in self.functions])
         # Whether there is no function in all of it, which may turn out to be another kind, and nothing outside of it.
-        self.settled = not self.functions and not node.looks and all(h.settled for h in self.inputs)
+        self.settled = not self.functions and not node.looks and all([h.settled for h in self.inputs])
         self._askers = []  # that nobody uses
 
     @property
@@ -273,8 +275,7 @@ class Handle:
 
     def current(self):
         """False once a function of it, or what is below it, is another than it was."""
-        return self.decided == [f.decision for f in self.functions] and all(
-            h is n._handle for h, n in zip(self.inputs, self._nodes))
+        return self.decided == [f.decision for f in self.functions] and self.inputs == [n._handle for n in self._nodes]
 
     def element(self, node, index):
         """Element index of pass 0 of the node that this is the handle of."""

@@ -68,6 +68,7 @@ class Function:
         self.decision = 0  # grows when the function turns out to be another kind
         self._traced = self.reason = self._own = None
         self._compared = False
+        self.captures = False  # whether it uses what another function was given, see _subdataset.decided
         self.sampled = None  # what the function made of the first element, once it was compared
         self._number()
 
@@ -91,6 +92,11 @@ class Function:
     @property
     def decided(self):
         return self._traced is not None or self.reason is not None
+
+    @property
+    def known(self):
+        """Whether what `document` says is known already."""
+        return self._traced is not None or self.reason is not None and self._own is not None
 
     def decide(self):
         """Traces the function at the first call."""

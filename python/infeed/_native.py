@@ -54,6 +54,9 @@ class CallStruct(ctypes.Structure):
     ]
 
 
+_encoded = json.JSONEncoder(check_circular=False).encode  # half of the time of json.dumps
+
+
 class Call:
     """One infeed_call, to be used by one thread at a time."""
 
@@ -67,7 +70,7 @@ class Call:
         s = self.struct
         keep = None
         if data is not None:
-            keep = json.dumps(data).encode()
+            keep = _encoded(data).encode()
             s.data, s.data_bytes = ctypes.cast(keep, ctypes.c_void_p).value, len(keep)
         for i, a in enumerate(args):
             s.arg[i] = a

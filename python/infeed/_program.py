@@ -4,6 +4,8 @@ So do the operations of infeed run where they are called outside of a function t
 is being traced, and so are traced functions checked against themselves.
 """
 
+import struct
+
 import numpy as np
 
 from infeed import _definition, _native, _text
@@ -40,10 +42,10 @@ def results(document, specs, arrays, rows=None, seed=(0,), first=0):
     entry = run(document, arrays, rows, seed, first)
     try:
         memory = _native.memory_of(entry)
-        numbers = np.ndarray(entry.meta_bytes // 8, np.int64, memory, entry.meta_offset).tolist()
+        numbers = struct.unpack_from(f"<{entry.meta_bytes // 8}q", memory, entry.meta_offset)
         out, at = [], 1
         for spec in specs:
-            offset, shape = numbers[at], tuple(numbers[at + 1:at + 1 + len(spec.shape)])
+            offset, shape = numbers[at], numbers[at + 1:at + 1 + len(spec.shape)]
             at += 1 + len(shape)
             column = _column(memory, offset, (numbers[0], *shape), spec.dtype)
             out.append(column[0] if rows is None else column)

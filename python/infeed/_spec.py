@@ -51,8 +51,8 @@ class TensorSpec:
         set_ = object.__setattr__
         if isinstance(shape, str) or not hasattr(shape, "__iter__"):
             raise TypeError(f"TensorSpec: shape is {shape!r}; a tuple of dimensions is needed, such as () for a scalar, with None for those that differ")
-        set_(self, "shape", tuple(None if d is None else int(d) for d in shape))
-        if any(d is not None and not 0 <= d < 1 << 63 for d in self.shape):
+        set_(self, "shape", tuple([None if d is None else int(d) for d in shape]))
+        if any([d is not None and not 0 <= d < 1 << 63 for d in self.shape]):
             raise InvalidArgumentError(f"TensorSpec: shape is {self.shape}; dimensions are 0 or more, or None for those that differ")
         set_(self, "dtype", dtype_of(dtype, "TensorSpec"))
         set_(self, "name", name)

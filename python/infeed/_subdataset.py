@@ -9,7 +9,6 @@ the arrays in it.
 import base64
 import collections
 import functools
-import hashlib
 import itertools
 import json
 
@@ -144,8 +143,7 @@ class DatasetFunction(_function.Function):
         spec = _template.spec_document(structure, specs)
         if self._template is None:
             return {"name": self.name, "call": self.number, "spec": spec, "seed": self._seed}
-        return {"name": self.name, "template": self._template._node.document(), "program": self._template.program, "spec": spec,
-                "hash": hashlib.sha256(json.dumps(self._template.program, sort_keys=True).encode()).hexdigest()[:12]}
+        return {"name": self.name, "template": self._template._node.document(), "program": self._template.program, "spec": spec}
 
     # -- calls -------------------------------------------------------------------------
 

@@ -242,7 +242,7 @@ def whole(node):
             continue
         stack.pop()
         n._whole = (not _stands_in(n) and not isinstance(n, ValuesNode) and not _traces(n.args) and
-                    not any(getattr(f, "captures", False) for f in n.functions()) and all(i._whole for i in n.inputs))
+                    not any([f.captures for f in n.functions()]) and all([i._whole for i in n.inputs]))
     return node._whole
 
 
@@ -257,7 +257,7 @@ def first_element(node, first_of):
         return first_of(node)
     traces, inputs = [], False
     for n in node.nodes():
-        if any(getattr(f, "captures", False) for f in n.functions()):
+        if any([f.captures for f in n.functions()]):
             return None
         inputs = inputs or _stands_in(n)
         traces += [n.trace] if isinstance(n, ValuesNode) else _traces(n.args)
@@ -292,10 +292,8 @@ def _filled_node(node, values, inputs):
 
 def _traces(args):
     """The traces of the values in arguments."""
-    if isinstance(args, Value):
-        return [args.trace]
     if isinstance(args, dict):
-        return [t for k, v in args.items() if k != "template" for t in _traces(v)]
+        return [args.trace] if isinstance(args, Value) else [t for k, v in args.items() if k != "template" for t in _traces(v)]
     return [t for v in args for t in _traces(v)] if isinstance(args, (list, tuple)) else []
 
 

@@ -9,7 +9,6 @@ Operations of infeed note themselves by `record`.
 """
 
 import base64
-import contextlib
 import functools
 import hashlib
 import json
@@ -81,16 +80,17 @@ class Trace:
         if self.reason:
             raise EndOfTrace(self.reason)
         operands = [t if t._trace is self else self._from_outside(t) for t in operands]
-        for dtype in (*[t._dtype for t in operands], *[np.dtype(d) for _, d in results]):
-            if dtype.kind == "f" and dtype.num >= 256:  # float8_e5m2: not NumPy's, but of the kind of NumPy's
-                self.end(f"it uses {dtype}")
+        made = [self.value(shape, dtype) for shape, dtype in results]
+        for t in (*operands, *made):
+            if t._dtype.kind == "f" and t._dtype.num >= 256:  # float8_e5m2: not NumPy's, but of the kind of NumPy's
+                self.end(f"it uses {t._dtype}")
         self.nodes.append({"op": op, "in": [t._value for t in operands], "attrs": attrs})
         if op.startswith("random"):
             self.exact = None
-        elif self.exact and any(np.dtype(d).kind in "fc" for _, d in results):
+        elif self.exact and any([t._dtype.kind in "fc" for t in made]):
             of_complex = any(t._dtype.kind == "c" for t in operands) and op in ("multiply", "divide", "square", "absolute")
             self.exact = op in _EXACT and not of_complex
-        return [self.value(shape, dtype) for shape, dtype in results]
+        return made
 
     def value(self, shape, dtype):
         self.values += 1
@@ -150,10 +150,11 @@ class Trace:
 
     def tensor(self, value, dtype=None):
         """value as a stand-in of this trace, cast to dtype."""
-        if isinstance(value, (list, tuple)) and type(value) is not Tensor:
-            value = self.operand(value)
         if type(value) is not Tensor:
-            return self.constant(value, dtype)
+            if isinstance(value, (list, tuple)):
+                value = self.operand(value)
+            if type(value) is not Tensor:
+                return self.constant(value, dtype)
         if value._trace is not self:
             value = self._from_outside(value)
         return value if dtype is None else cast(value, dtype)
@@ -258,15 +259,17 @@ def active():
     return None if found is not None and found.reason else found
 
 
-@contextlib.contextmanager
-def entered(trace):
-    """This thread is in a trace."""
-    before = active()
-    try:
-        _local.trace = trace
-        yield
-    finally:
-        _local.trace = before
+class entered:
+    """A context in which this thread is in a trace."""
+
+    def __init__(self, trace):
+        self._before, self._trace = active(), trace
+
+    def __enter__(self):
+        _local.trace = self._trace
+
+    def __exit__(self, *_):
+        _local.trace = self._before
 
 
 def trace(fn, structure, specs):

@@ -76,8 +76,9 @@ def call(trace, ufunc, inputs, dtype=None):
     if ufunc is np.divmod:
         return call(trace, np.floor_divide, inputs, dtype), call(trace, np.remainder, inputs, dtype)
     inputs = [trace.operand(v) for v in inputs]
-    if any(getattr(v, "dtype", np.dtype(bool)).hasobject or getattr(v, "dtype", np.dtype(bool)).kind in "SU" for v in inputs):
-        return _text(trace, ufunc, inputs)
+    for v in inputs:
+        if type(v) not in _WEAK and (v.dtype.hasobject or v.dtype.kind in "SU"):
+            return _text(trace, ufunc, inputs)
     if ufunc in _LOGICAL:
         operands = [as_bool(trace.tensor(v)) for v in inputs]
         return elementwise(trace, _OPERATIONS[ufunc], operands, bool)
@@ -90,10 +91,10 @@ def call(trace, ufunc, inputs, dtype=None):
 def _apply(trace, ufunc, inputs, loop, result):
     if ufunc in _COMPARISONS and set(loop) == {np.dtype(np.int64), np.dtype(np.uint64)}:
         return _compare_signs(trace, ufunc, inputs)
-    if len(set(loop)) > 1 or any(d.kind not in "biufc" for d in loop) or loop[0].itemsize > 16 or loop[0] == np.longdouble:
+    kind = loop[0].kind
+    if len(set(loop)) > 1 or kind not in "biufc" or loop[0].itemsize > 16 or loop[0].char == "g":
         trace.end(f"it uses np.{ufunc.__name__} of {', '.join(map(str, loop))}")
     operands = [trace.tensor(v, d) for v, d in zip(inputs, loop)]
-    kind = loop[0].kind
     if ufunc is np.positive or ufunc in _IDENTITY_OF_INTS and kind in "biu":
         return operands[0]
     if ufunc is np.absolute and kind in "bu" or ufunc is np.conjugate and kind == "f":
@@ -139,7 +140,7 @@ def _power(trace, inputs, operands):
 
 def _loop(trace, ufunc, inputs, dtype):
     """The dtypes of the operands and of the result of NumPy's loop for these inputs."""
-    given = tuple(type(v) if type(v) in _WEAK else v.dtype for v in inputs)
+    given = tuple([type(v) if type(v) in _WEAK else v.dtype for v in inputs])
     if ufunc.nout != 1 or ufunc.signature is not None or len(given) != ufunc.nin:
         trace.end(f"it uses np.{ufunc.__name__}, which infeed does not run natively")
     try:
