@@ -12,28 +12,42 @@ import (
 // ownStore writes elements in the place of what a folder holds.
 type ownStore struct {
 	*Writer
-	made      bool // the folder was not there
+	made      []string // folders that were not there, the inner ones first
 	committed bool
 }
 
 func newOwnStore(fs vfs.FS, folder string, e *spec.Element, o Options) (store, error) {
-	there, err := exists(fs, folder)
+	made, err := missing(fs, path.Join(folder, chunkFolder))
 	if err != nil {
 		return nil, err
 	}
 	w, err := NewWriter(fs, folder, e, o)
 	if err != nil {
-		if !there {
-			removeFolders(fs, folder)
-		}
+		removeAll(fs, made)
 		return nil, err
 	}
-	return &ownStore{Writer: w, made: !there}, nil
+	return &ownStore{Writer: w, made: made}, nil
 }
 
-func removeFolders(fs vfs.FS, folder string) {
-	_ = fs.Remove(path.Join(folder, chunkFolder))
-	_ = fs.Remove(folder)
+// missing returns the folders that have to be made for one to be there, the inner ones
+// first.
+func missing(fs vfs.FS, folder string) (out []string, err error) {
+	for above := path.Dir(folder); ; folder, above = above, path.Dir(above) {
+		there, err := exists(fs, folder)
+		if there || err != nil {
+			return out, err
+		}
+		if out = append(out, folder); folder == above {
+			return out, nil
+		}
+	}
+}
+
+// removeAll removes files and empty folders, as far as that goes.
+func removeAll(fs vfs.FS, paths []string) {
+	for _, at := range paths {
+		_ = fs.Remove(at)
+	}
 }
 
 func (s *ownStore) add(b block.Block, streams []int64) error {
@@ -60,9 +74,7 @@ func (s *ownStore) drop() {
 	for _, c := range s.done.journal.chunks {
 		_ = s.fs.Remove(path.Join(s.folder, chunkFolder, c.File))
 	}
-	if s.made {
-		removeFolders(s.fs, s.folder)
-	}
+	removeAll(s.fs, s.made)
 }
 
 // named tells whether the manifest is, or may be, of this writer: where it got its name

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 
 	"infeed/core/block"
@@ -61,11 +62,9 @@ func newTFStreams(fs vfs.FS, folder string, e *spec.Element, c Compression) (*tf
 	if s.spec, s.stored, err = tfSpecOf(e); err != nil {
 		return nil, err
 	}
-	for _, at := range []string{folder, path.Join(folder, s.run)} {
-		if err = s.makeFolder(at); err != nil {
-			s.drop()
-			return nil, err
-		}
+	if err = s.makeFolder(path.Join(folder, s.run)); err != nil {
+		s.drop()
+		return nil, err
 	}
 	return s, nil
 }
@@ -77,13 +76,14 @@ func newRun() string {
 	return strconv.FormatUint(binary.LittleEndian.Uint64(b[:]), 10)
 }
 
-// makeFolder makes a folder, and remembers it where it was not there.
+// makeFolder makes a folder, and remembers what was not there.
 func (s *tfStreams) makeFolder(at string) error {
-	there, err := exists(s.fs, at)
-	if err != nil || there {
+	made, err := missing(s.fs, at)
+	if err != nil || len(made) == 0 {
 		return err
 	}
-	s.made = append(s.made, at)
+	slices.Reverse(made)
+	s.made = append(s.made, made...)
 	return s.fs.MakeFolder(at)
 }
 
@@ -155,8 +155,7 @@ func (s *tfStreams) drop() {
 	for _, t := range s.all {
 		_ = t.file.Close() // it may be closed already
 	}
-	for i := len(s.made) - 1; i >= 0; i-- {
-		_ = s.fs.Remove(s.made[i])
-	}
+	slices.Reverse(s.made)
+	removeAll(s.fs, s.made)
 	s.made = nil
 }

@@ -204,8 +204,13 @@ func TestSavingForTensorFlowReplaces(t *testing.T) {
 }
 
 func TestWhatFailsLeavesNothing(t *testing.T) {
-	for _, tf := range []bool{true, false} {
-		folder := filepath.Join(t.TempDir(), "new")
+	for i := range 4 {
+		tf, deep := i%2 == 0, i < 2
+		above := filepath.Join(t.TempDir(), "new")
+		folder := above
+		if deep {
+			folder = filepath.Join(above, "deeper", "in")
+		}
 		bad := made{n: 300, bad: map[int64]bool{250: true}}
 		d, err := Save(bad, folder, Options{ChunkBytes: 1000})
 		if tf {
@@ -213,7 +218,7 @@ func TestWhatFailsLeavesNothing(t *testing.T) {
 		}
 		require.NoError(t, err)
 		require.Contains(t, read(t, vfs.Local(), d)[0].Err, "element 250")
-		require.NoDirExists(t, folder)
+		require.NoDirExists(t, above)
 	}
 }
 
