@@ -35,6 +35,14 @@ type Iterator interface {
 	Token() *Token
 }
 
+// Ahead is an iterator that makes elements before they are asked for.
+type Ahead interface {
+	Iterator
+	// Queue returns how many pieces of elements are made, or are being made, and were
+	// not asked for yet. It may be called on any goroutine.
+	Queue() int64
+}
+
 // Jumper is a definition that may know places in it without making what is before.
 type Jumper interface {
 	Definition

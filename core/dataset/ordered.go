@@ -343,6 +343,9 @@ func (o *Ordered) Next(limit int64, dst Sink) (int64, error) {
 	return n, nil
 }
 
+// Queue implements Ahead.
+func (o *Ordered) Queue() int64 { return o.claimed.Load() }
+
 // Token implements Iterator.
 func (o *Ordered) Token() *Token {
 	t := Over(o.after, 0)

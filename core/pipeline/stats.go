@@ -17,7 +17,8 @@ type stage struct {
 	inputs   []*stage
 	elements atomic.Int64
 	bytes    atomic.Int64
-	nanos    atomic.Int64 // in calls for its elements, those of its inputs included
+	nanos    atomic.Int64                  // in calls for its elements, those of its inputs included
+	ahead    atomic.Pointer[dataset.Ahead] // the latest iterator, where it makes elements ahead
 }
 
 // Stage is what the operation of a dataset did for an iterator.
@@ -29,6 +30,10 @@ type Stage struct {
 	// elements of its inputs. Stages that work ahead of those who ask them are waited
 	// for; their own goroutines' time is that of the stages below.
 	Seconds float64 `json:"seconds"`
+	// Waited is the seconds that its calls for elements of its inputs took.
+	Waited float64 `json:"waited"`
+	// Queue is how many pieces of elements it has made ahead, or is making.
+	Queue int64 `json:"queue"`
 }
 
 // Stats is what an iterator did.
@@ -101,7 +106,11 @@ func (c *counted) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) (
 	if err != nil || s.Counters == nil {
 		return it, err
 	}
-	return &countedIterator{Iterator: it, stage: s.Counters.(*counters).of(c.node)}, nil
+	stage := s.Counters.(*counters).of(c.node)
+	if ahead, ok := it.(dataset.Ahead); ok {
+		stage.ahead.Store(&ahead)
+	}
+	return &countedIterator{Iterator: it, stage: stage}, nil
 }
 
 // Jump implements dataset.Jumper; what is not made is not counted.
@@ -149,11 +158,16 @@ func (c *counters) list(root *Node) []Stage {
 	var out []Stage
 	root.visit(func(n *Node) {
 		s := c.of(n)
-		nanos := s.nanos.Load()
+		own, waited := s.nanos.Load(), int64(0)
 		for _, input := range s.inputs {
-			nanos -= input.nanos.Load()
+			waited += input.nanos.Load()
 		}
-		out = append(out, Stage{s.text, s.elements.Load(), s.bytes.Load(), max(0, time.Duration(nanos).Seconds())})
+		own = max(0, own-waited)
+		queue := int64(0)
+		if ahead := s.ahead.Load(); ahead != nil {
+			queue = (*ahead).Queue()
+		}
+		out = append(out, Stage{s.text, s.elements.Load(), s.bytes.Load(), time.Duration(own).Seconds(), time.Duration(waited).Seconds(), queue})
 	}, nil)
 	return out
 }

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -38,4 +39,17 @@ func TestStatsOfDatasetsOnOthers(t *testing.T) {
 	require.Len(t, s.Stages, 3)
 	require.EqualValues(t, 12, s.Stages[1].Elements)
 	require.EqualValues(t, 46, s.Stages[0].Elements)
+}
+
+// What a stage waits for is what the stages below it take; what is made ahead is told
+// where something is.
+func TestStatsOfStagesThatWorkAhead(t *testing.T) {
+	d := open(t, numbers(1000), hidden{}, &Prefetch{BufferSize: 4}, &Batch{BatchSize: 4})
+	it := iterate(t, d, Options{Workers: 1})
+	require.Len(t, read(t, it, 3), 3)
+	require.Eventually(t, func() bool { return it.Stats().Stages[2].Queue > 0 }, time.Minute, time.Millisecond, "nothing was read ahead")
+	s := it.Stats()
+	require.Zero(t, s.Stages[1].Queue)
+	require.Zero(t, s.Stages[0].Waited, "a source waits for nobody")
+	require.Greater(t, s.Stages[3].Waited, 0.0)
 }

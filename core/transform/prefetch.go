@@ -192,6 +192,14 @@ func (it *prefetchIterator) Token() *dataset.Token {
 	return dataset.Over(it.piece.before, it.taken)
 }
 
+// Queue implements dataset.Ahead.
+func (it *prefetchIterator) Queue() int64 {
+	if it.ahead == nil {
+		return 0
+	}
+	return int64(len(it.ahead.full))
+}
+
 func (it *prefetchIterator) Next(limit int64, dst dataset.Sink) (int64, error) {
 	if it.ahead == nil {
 		return it.in.Next(limit, dst)

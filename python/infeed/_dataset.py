@@ -4,10 +4,9 @@ import base64
 import itertools
 import os
 
-from infeed import _arguments, _definition, _template
+from infeed import _arguments, _definition, _options, _template
 from infeed._errors import Error, InvalidArgumentError
 from infeed._iterator import Iterator
-from infeed._options import Options
 from infeed._snapshot import Snapshots
 from infeed._sources import Sources
 from infeed._spec import Structure
@@ -42,7 +41,7 @@ class Dataset(Sources, Transformations, Snapshots):
     def __init__(self, node, options=None):
         """For infeed's own use; datasets begin with a source such as `from_tensor_slices`."""
         self._node = node
-        self._options = options or Options()
+        self._options = options or _options.Options()
         self._passes = itertools.count()
         self._seeds = None  # those of a state that was loaded
 
@@ -62,7 +61,7 @@ class Dataset(Sources, Transformations, Snapshots):
 
         Example: see `Options`.
         """
-        if not isinstance(options, Options):
+        if not isinstance(options, _options.Options):
             raise InvalidArgumentError(f"with_options: Options are needed, not {type(options).__name__}")
         return Dataset(self._node, self._options.merge(options))
 
@@ -75,7 +74,7 @@ class Dataset(Sources, Transformations, Snapshots):
 
     def options(self):
         """A copy of the options of this dataset."""
-        return Options().merge(self._options)
+        return _options.Options().merge(self._options)
 
     def cardinality(self, name=None):
         """How many elements a pass has: an int, `infeed.INFINITE_CARDINALITY` (-1) or `infeed.UNKNOWN_CARDINALITY` (-2).
@@ -278,6 +277,10 @@ class Dataset(Sources, Transformations, Snapshots):
                 if f.calls is not None and f.calls_python():
                     threads = max(threads, self._default_workers() if f.calls == AUTOTUNE else f.calls)
         return threads
+
+    def _workers(self, threads):
+        """How many workers the engine has beside so many threads; 0: the thread that waits for elements makes them."""
+        return max(_options.workers(self.options(), self._default_workers()), threads, int(self._node.handle().calls))
 
     @staticmethod
     def _default_workers():

@@ -1,5 +1,7 @@
 """What a dataset does, in words: `Dataset.explain`."""
 
+from infeed._dataset import AUTOTUNE
+
 # How an iterator is taken up at an operation that is not random access; what is not
 # named here goes on where its input does.
 _RESUMES = {
@@ -18,21 +20,28 @@ _RESUMES = {
 
 def explain(dataset):
     """A line for each operation, the source first."""
-    workers = dataset._default_workers()
     lines = []
     for node in dataset._node.nodes():
         handle = node.handle()
         facts = [_cardinality(handle.cardinality), "random access" if handle.indexed else "one after the other"]
         for f in node.functions():
             if f.calls_python():
-                by = f"{f.calls} threads" if f.calls and f.calls > 0 else "as many threads as processors" if f.calls else "the waiting thread"
-                facts.append(f"{f.name} runs as Python in {by}, since {f.reason}")
+                facts.append(f"{f.name} runs as Python in {_callers(f)}, since {f.reason}")
             else:
                 facts.append(f"{f.name} runs natively")
         resumes = "seek: a number" if handle.indexed else _RESUMES.get(node.op, "seek: where its input is")
         lines.append(f"{handle.text}: {'; '.join(facts)}; resumes by {resumes}")
-    lines.append(f"up to {workers} workers of the engine make elements ahead")
+    workers = dataset._workers(dataset._threads())
+    lines.append(f"up to {workers} workers of the engine make elements ahead" if workers else "the thread that waits for elements makes them")
     return "\n".join(lines)
+
+
+def _callers(function):
+    if function.processes is not None:
+        return f"{function.processes} worker processes"
+    if function.calls is None:
+        return "the waiting thread"
+    return "as many threads as processors" if function.calls == AUTOTUNE else f"{function.calls} threads"
 
 
 def _cardinality(n):

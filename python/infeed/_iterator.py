@@ -229,22 +229,22 @@ class Iterator:
         """Starts the engine on the pass, or where a state says; returns the call that takes from it."""
         if _native.exiting():
             raise CancelledError("the interpreter is shutting down")
-        handle, options = self._dataset._ready(), self._dataset.options()
+        handle = self._dataset._ready()
         self._decoder = Decoder(self._dataset._node.structure, handle.specs)
         threads = self._dataset._threads() if handle.calls else 0
-        self._workers = max(_options.workers(options, self._dataset._default_workers()), threads, int(handle.calls))
+        self._workers = self._dataset._workers(threads)
         call = _native.Call(handle.number)
         try:
-            return self._begin(call, handle, state, options, threads)
+            return self._begin(call, handle, state, threads)
         except BaseException:
             opened = call.struct.out[0] & U64
             if self._call is None or self._call.struct.handle != opened:
                 _running.close(opened)  # an interrupt came before anybody knew of it
             raise
 
-    def _begin(self, call, handle, state, options, threads):
+    def _begin(self, call, handle, state, threads):
         call("dataset_iterate", {"pass": self._pass, "shard": self._shard, "state": state, "seeds": self._seeds, "workers": self._workers,
-                                 "ram_budget": _options.ram_budget(options), "functions": handle.calls,
+                                 "ram_budget": _options.ram_budget(self._dataset.options()), "functions": handle.calls,
                                  "threads": threads > 0})
         self._may_lend = call.struct.out[1]
         self._first, self._base, self._stride = call.struct.out[3:6]

@@ -5,12 +5,14 @@ class Stats:
     """What an iterator did. Made by `Iterator.stats`; printed, it is a table.
 
     stages: for each operation, the source first, a dict with `text`, `elements`,
-    `bytes` (without text), `seconds` (in it, without the stages below it). waiting,
-    ahead: how many groups of elements are ready, and may be at most. consumer_wait:
-    seconds that the loop waited for elements. lost, places: what errors="skip" and
-    ignore_errors left out, how much and the first places. notices: what went wrong and
-    stopped nobody, such as a snapshot for which there is no room. bottleneck: the text of the
-    stage that took the most time, where the loop waited at all.
+    `bytes` (without text), `seconds` (in it, without the stages below it), `waited`
+    (seconds in the stages below it) and `queue` (pieces of elements that it has made
+    ahead or is making). waiting, ahead: how many groups of elements are ready, and may
+    be at most. consumer_wait: seconds that the loop waited for elements. lost, places:
+    what errors="skip" and ignore_errors left out, how much and the first places.
+    notices: what went wrong and stopped nobody, such as a snapshot for which there is
+    no room. bottleneck: the text of the stage that took the most time, where the loop
+    waited at all.
     """
 
     def __init__(self, counted, waited, delivered):
@@ -24,8 +26,9 @@ class Stats:
         return slowest["text"] if slowest and self.consumer_wait > 0 else None
 
     def __repr__(self):
-        lines = [f"{'elements':>12} {'MB':>10} {'seconds':>9}  stage"]
-        lines += [f"{s['elements']:>12} {s['bytes'] / 1e6:>10.1f} {s['seconds']:>9.3f}  {s['text']}" for s in self.stages]
+        lines = [f"{'elements':>12} {'MB':>10} {'seconds':>9} {'waited':>9} {'queue':>6}  stage"]
+        lines += [f"{s['elements']:>12} {s['bytes'] / 1e6:>10.1f} {s['seconds']:>9.3f} {s['waited']:>9.3f} {s['queue']:>6}  {s['text']}"
+                  for s in self.stages]
         lines.append(f"{self.delivered} delivered, {self.waiting} of {self.ahead} groups ready, the loop waited {self.consumer_wait:.3f} s, "
                      f"{self.lost} left out")
         lines += self.notices
