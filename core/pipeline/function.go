@@ -36,7 +36,7 @@ func (f *Function) program(in *spec.Element) (dataset.Program, error) {
 	if f.Spec == nil {
 		return nil, errs.New(errs.InvalidArgument, "function", "%s has no spec of its results", f.Name)
 	}
-	return &called{function: *f.Call, spec: f.Spec, calls: max(f.Calls, 1), name: f.Name}, nil
+	return &called{function: *f.Call, spec: f.Spec, calls: min(max(f.Calls, 1), mostWorkers), name: f.Name}, nil
 }
 
 // text names the function in the structure of a dataset.

@@ -27,7 +27,8 @@ type Options struct {
 	// is the one from which this dataset goes on after all readers that there were,
 	// whose states these are. Functions of Python may be called to find it.
 	Combine []*State `json:"combine"`
-	// Workers is how many goroutines make elements; 0: the consumer itself does.
+	// Workers is how many goroutines make elements; 0: the consumer itself does. More than
+	// 1024 make nothing faster, and are not started.
 	Workers int `json:"workers"`
 	// RAMBudget bounds the memory of elements that were made ahead, in bytes: of groups
 	// that wait or are lent, and of stages that work ahead. Each worker and each stage has
@@ -40,6 +41,8 @@ type Options struct {
 	Functions bool `json:"functions"`
 	Threads   bool `json:"threads"`
 }
+
+const mostWorkers = 1 << 10
 
 // Iterator walks over one pass of a dataset. Its methods are for one goroutine at
 // a time.
@@ -74,6 +77,7 @@ func (d *Dataset) Iterate(o Options) (*Iterator, error) {
 	if o.Functions { // the consumer cannot wait for itself
 		o.Workers = max(o.Workers, 1)
 	}
+	o.Workers = min(o.Workers, mostWorkers)
 	it := &Iterator{places: newPlaces(d, o), workers: o.Workers}
 	if o.State != nil {
 		resumed, state, err := d.resumed(o.State)

@@ -51,6 +51,21 @@ def at_least(op, name, value, least):
     return n
 
 
+def calls(op, value):
+    n = integer(op, "num_parallel_calls", value)
+    if n < 1 and n != -1:
+        raise InvalidArgumentError(f"{op}: num_parallel_calls is {n}; it must be at least 1, AUTOTUNE or None")
+    return n
+
+
+def items(op, name, value):
+    """What is in a list, or in anything else that can be walked over."""
+    try:
+        return list(value)
+    except TypeError:
+        raise InvalidArgumentError(f"{op}: {name} is {value!r:.100}; a list is needed") from None
+
+
 def dataset(op, name, value):
     from infeed._dataset import Dataset
 

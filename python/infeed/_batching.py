@@ -115,8 +115,8 @@ class Batching:
             [(2, 2), (1, 5)]
         """
         op = "bucket_by_sequence_length"
-        boundaries = [_arguments.integer(op, "bucket_boundaries", b) for b in bucket_boundaries]
-        sizes = [_arguments.integer(op, "bucket_batch_sizes", b) for b in bucket_batch_sizes]
+        boundaries = [_arguments.integer(op, "bucket_boundaries", b) for b in _arguments.items(op, "bucket_boundaries", bucket_boundaries)]
+        sizes = [_arguments.integer(op, "bucket_batch_sizes", b) for b in _arguments.items(op, "bucket_batch_sizes", bucket_batch_sizes)]
         if len(sizes) != len(boundaries) + 1:
             raise InvalidArgumentError(f"{op}: {len(sizes)} bucket_batch_sizes for {len(boundaries)} bucket_boundaries; one more is needed")
         args = {"bucket_boundaries": boundaries, "bucket_batch_sizes": sizes, "pad_to_bucket_boundary": bool(pad_to_bucket_boundary),
@@ -130,12 +130,12 @@ def _padding(op, node, padded_shapes, padding_values):
     structure, specs = node.structure, node.specs
     shapes = None
     if padded_shapes is not None:
-        found = list(_parts(structure, padded_shapes))
-        shapes = [[-1 if d is None or d == -1 else int(d) for d in (s if hasattr(s, "__iter__") else (s,))] for s in found]
+        found = _nested(op, "padded_shapes", structure, padded_shapes)
+        shapes = [[-1 if d is None else _arguments.integer(op, "padded_shapes", d) for d in (s if hasattr(s, "__iter__") else (s,))] for s in found]
     if padding_values is None:
         values = [None] * len(specs)
     elif structure.kind == "leaf" or isinstance(padding_values, (tuple, dict)):
-        values = list(_parts(structure, padding_values))
+        values = _nested(op, "padding_values", structure, padding_values)
     else:
         values = [padding_values] * len(specs)
     encoded = [None if v is None else _padding_value(op, i, v, s.dtype) for i, (v, s) in enumerate(zip(values, specs))]
@@ -154,13 +154,22 @@ def _padding_value(op, i, value, dtype):
     return base64.b64encode(a.astype(dtype).tobytes()).decode()
 
 
-def _parts(structure, value):
+def _nested(op, name, structure, value):
     """The parts of a value nested as a structure, one for each component."""
+    try:
+        return list(_parts(structure, value))
+    except (TypeError, KeyError, ValueError):
+        raise InvalidArgumentError(f"{op}: {name} is {value!r:.100}; it must be nested as elements are, with one for each of the "
+                                   f"{structure.leaves()} components") from None
+
+
+def _parts(structure, value):
     if structure.kind == "leaf":
         yield value
-    elif structure.kind == "dict":
-        for key, item in zip(structure.order, structure.items):
-            yield from _parts(item, value[key])
-    else:
-        for part, item in zip(value, structure.items):
-            yield from _parts(item, part)
+        return
+    if structure.kind == "dict":
+        if len(value) != len(structure.order):
+            raise KeyError
+        value = [value[key] for key in structure.order]
+    for part, item in zip(value, structure.items, strict=True):
+        yield from _parts(item, part)

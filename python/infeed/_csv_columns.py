@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from infeed import _arrays
+from infeed import _arguments, _arrays
 from infeed._errors import InvalidArgumentError
 from infeed._features import TEXT, encoded, text_of
 
@@ -11,7 +11,7 @@ _DTYPES = tuple(np.dtype(t) for t in ("int32", "int64", "float32", "float64")) +
 
 def of(record_defaults, field_delim, use_quote_delim, na_value, select_cols):
     """The dtypes of the columns, and the attributes of the operation."""
-    defaults = list(record_defaults)
+    defaults = _arguments.items("decode_csv", "record_defaults", record_defaults)
     delim = text_of(field_delim, "decode_csv: field_delim")
     if len(delim) != 1:
         raise InvalidArgumentError(f"decode_csv: field_delim is {field_delim!r:.60}; give one byte, such as ','")
@@ -31,7 +31,7 @@ def of(record_defaults, field_delim, use_quote_delim, na_value, select_cols):
 
 
 def _selected(select_cols, columns):
-    select = [int(i) for i in select_cols]
+    select = [_arguments.integer("decode_csv", "select_cols", i) for i in _arguments.items("decode_csv", "select_cols", select_cols)]
     if len(select) != columns:
         raise InvalidArgumentError(f"decode_csv: select_cols has {len(select)} fields, and record_defaults {columns}; give each a "
                                    "default")

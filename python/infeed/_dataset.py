@@ -17,6 +17,7 @@ UNKNOWN_CARDINALITY = -2
 AUTOTUNE = -1
 
 MOST_WORKERS = 8  # by default; gathering rows is bound by memory
+MOST_THREADS = 1 << 10  # that call functions, however many are asked for
 
 
 class Dataset(Sources, Transformations, Snapshots):
@@ -276,7 +277,7 @@ class Dataset(Sources, Transformations, Snapshots):
             for f in node.functions():
                 if f.calls is not None and f.calls_python():
                     threads = max(threads, self._default_workers() if f.calls == AUTOTUNE else f.calls)
-        return threads
+        return min(threads, MOST_THREADS)
 
     def _workers(self, threads):
         """How many workers the engine has beside so many threads; 0: the thread that waits for elements makes them."""

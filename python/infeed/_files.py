@@ -122,7 +122,7 @@ class CsvDataset(_Files):
 
     def __init__(self, filenames, record_defaults, compression_type=None, buffer_size=None, header=False, field_delim=",",
                  use_quote_delim=True, na_value="", select_cols=None, exclude_cols=None, name=None, *, errors="raise"):
-        if isinstance(record_defaults, (str, bytes)) or not hasattr(record_defaults, "__iter__"):
+        if isinstance(record_defaults, (str, bytes, type)) or not hasattr(record_defaults, "__iter__"):
             raise InvalidArgumentError(f"CsvDataset: record_defaults is {record_defaults!r:.100}; a list of dtypes or values, one for each column, is needed")
         columns = [_column(i, value) for i, value in enumerate(record_defaults)]
         args = {"record_defaults": columns, "header": bool(header), "field_delim": _text("CsvDataset", "field_delim", field_delim),
@@ -139,7 +139,7 @@ def _text(op, name, value):
 
 
 def _columns(name, value):
-    return None if value is None else [_arguments.integer("CsvDataset", name, i) for i in value]
+    return None if value is None else [_arguments.integer("CsvDataset", name, i) for i in _arguments.items("CsvDataset", name, value)]
 
 
 def _column(i, value):

@@ -165,6 +165,9 @@ class Function:
         self.decide()
         return self._traced.specs if self._traced else self._results()[1]
 
+    # What it returns, as far as anybody can tell where there is no element that it would be called for.
+    unseen = Structure("leaf"), [TensorSpec((), object)]
+
     def _results(self):
         """Structure and specs of what the function returns, from the first element."""
         if self._own is None:
@@ -178,8 +181,8 @@ class Function:
         except _errors.Error as e:
             raise InvalidArgumentError(f"{self.op}: what {self.name} returns is found with the first element, which fails "
                                        f"({e}); it runs as Python, since {self.reason}") from e
-        if element is None:  # nobody will call it
-            return Structure("leaf"), [TensorSpec((), object)]
+        if element is None:
+            return self.unseen
         structure, leaves = Structure.of(self.call(copied(element)))
         arrays = [_trace.result_array(v, f"{self.op}: the result{path} of {self.name}") for path, v in leaves]
         self._own = structure, [TensorSpec((None,) * a.ndim, a.dtype) for a in arrays]

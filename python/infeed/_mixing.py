@@ -99,7 +99,7 @@ class Mixing:
 
 
 def _datasets(op, value):
-    found = [_arguments.dataset(op, f"datasets[{i}]", d) for i, d in enumerate(value)]
+    found = [_arguments.dataset(op, f"datasets[{i}]", d) for i, d in enumerate(_arguments.items(op, "datasets", value))]
     if not found:
         raise InvalidArgumentError(f"{op}: there is no dataset; give at least one")
     return found

@@ -80,6 +80,7 @@ class ClassNode(FunctionNode):
 
     def __init__(self, node, fn, args):
         function = Function(fn, "rejection_resample", lambda: (node.structure, node.expected), node.first_element)
+        function.unseen = Structure("leaf"), [TensorSpec((), "int64")]
         super().__init__("rejection_resample", "class_func", function, args, (node,))
 
     @property
@@ -103,12 +104,18 @@ class FoldNode(FunctionNode):
             element = node.first_element()
             return None if element is None else (structure.pack([_element(_trace.result_array(a, op)) for a, _ in given]), element)
 
-        super().__init__(op, op + "_func", Function(fn, op, takes, sample), {}, (node,))
+        function = Function(fn, op, takes, sample)
+        output, of_output = function.unseen
+        function.unseen = (structure, specs) if op == "reduce" else (Structure("tuple", items=(structure, output)), specs + of_output)
+        super().__init__(op, op + "_func", function, {}, (node,))
 
     @property
     def structure(self):
         found = self.function.structure
-        return found.items[1] if self.op == "scan" else found
+        if self.op == "reduce":
+            return found
+        # Where it is no pair, opening the definition says so.
+        return found.items[1] if found.kind == "tuple" and len(found.items) == 2 else found
 
     def arguments(self):
         return {**super().arguments(), "initial_state": self.state.arguments()}

@@ -139,7 +139,8 @@ class Sources:
         """
         if not hasattr(obj, "__getitem__") or not hasattr(obj, "__len__"):
             raise InvalidArgumentError(f"from_indexable: {type(obj).__name__} has no __len__ and __getitem__")
-        return cls._of(_nodes.IndexableNode(obj, num_parallel_calls))
+        calls = None if num_parallel_calls is None else _arguments.calls("from_indexable", num_parallel_calls)
+        return cls._of(_nodes.IndexableNode(obj, calls))
 
     @classmethod
     def from_generator(cls, generator, output_types=None, output_shapes=None, args=None, output_signature=None, name=None):

@@ -132,8 +132,7 @@ class DatasetFunction(_function.Function):
             if not any(map(unknown, functions_of(made))):
                 break
         if made is None:
-            raise _errors.InvalidArgumentError(f"{self.op}: what elements the datasets of {self.name} have is found with the first "
-                                               f"one, and there is none; it runs as Python, since {self.reason}")
+            return self.unseen
         self._own = made._node.structure, [TensorSpec((None,) * len(s.shape), s.dtype) for s in made._node.specs]
         return self._own
 
@@ -154,12 +153,20 @@ class DatasetFunction(_function.Function):
         structure, specs = self._takes()
         return Decoder(Structure("tuple", items=(Structure("leaf"),) * structure.leaves()), specs)
 
+    def _as_promised(self, made):
+        """A dataset, as one of those that all have equal elements: one without any may not tell what they would be."""
+        if not any(map(unknown, functions_of(made))):
+            return made
+        out = _nodes.MapNode(made._node, _unforeseen, None, None)
+        out.function.reason, out.function._own = "it is not to be called", self._results()
+        return made._of(out, made._options)
+
     def answer(self, elements, job):
         """Definitions for elements, each with the arrays that it refers to."""
         out, kept = [], job.kept.setdefault(self.number, collections.deque(maxlen=_KEPT))
         for components in elements:
             try:
-                made = checked(self, self.call(list(components)))
+                made = self._as_promised(checked(self, self.call(list(components))))
                 kept.append(made)  # its functions may be called as long as it is open
                 out.append(inline(made))
             except (KeyboardInterrupt, SystemExit):
@@ -167,6 +174,11 @@ class DatasetFunction(_function.Function):
             except BaseException as e:
                 return out, e, False
         return out, None, False
+
+
+def _unforeseen(*element):
+    raise _errors.InvalidArgumentError(f"a dataset that a function made had no element when its own functions were tried, and has {element!r:.100} now; "
+                                       "its functions must do the same each time")
 
 
 _KEPT = 1 << 14  # datasets that a function of Python returned lately
@@ -211,7 +223,7 @@ def decided(trace, f):
 
 def unknown(f):
     """Whether what a function of Python returns is not known."""
-    if isinstance(f, DatasetFunction) or not f.calls_python():
+    if f.known or not f.calls_python():
         return False
     f._results()
     return f._own is None
@@ -344,11 +356,9 @@ def group_by_window(node, key_func, reduce_func, window_size, window_size_func):
 
 
 class Integer(_function.Function):
-    """A function to integers. Where there is no element to try it on, nothing will call it."""
+    """A function to integers."""
 
-    def _results(self):
-        found = super()._results()
-        return found if self._own is not None else _KEYS
+    unseen = _KEYS
 
 
 def bucket_by_sequence_length(node, element_length_func, args):

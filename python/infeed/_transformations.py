@@ -107,8 +107,8 @@ class Transformations(Batching, Mixing):
         map_func: a function of NumPy semantics. It is traced: what NumPy and `infeed`
         operations express runs natively, and in parallel; what they do not runs as
         Python, see `explain`. Elements that are tuples are given as positional
-        arguments; text is bytes. num_parallel_calls: how many threads call a function
-        of Python; None: the one that waits for elements. processes: how many worker
+        arguments; text is bytes. num_parallel_calls: how many threads, up to 1024, call a
+        function of Python; None: the one that waits for elements. processes: how many worker
         processes call it instead. deterministic is accepted; the order never changes.
         An exception in map_func is raised at its element.
 
@@ -117,7 +117,7 @@ class Transformations(Batching, Mixing):
             >>> [int(x) for x in infeed.Dataset.range(3).map(lambda x: x * 2 + 1)]
             [1, 3, 5]
         """
-        calls = num_parallel_calls if num_parallel_calls is None else _calls("map", num_parallel_calls)
+        calls = None if num_parallel_calls is None else _arguments.calls("map", num_parallel_calls)
         if processes is not None:
             _arguments.at_least("map", "processes", processes, 1)
         return self._with(_nodes.MapNode(self._node, map_func, calls, processes))
@@ -173,7 +173,7 @@ class Transformations(Batching, Mixing):
             [0, 1, 0, 1, 2, 2]
         """
         cycle = None if cycle_length is None else _arguments.integer("interleave", "cycle_length", cycle_length)
-        calls = None if num_parallel_calls is None else _calls("interleave", num_parallel_calls)
+        calls = None if num_parallel_calls is None else _arguments.calls("interleave", num_parallel_calls)
         if cycle is None or cycle == -1:
             cycle = _CYCLE
             calls = calls and min(calls, cycle)
@@ -300,6 +300,8 @@ class Transformations(Batching, Mixing):
             >>> len(infeed.Dataset.range(6).apply(lambda ds: ds.take(2)))
             2
         """
+        if not callable(transformation_func):
+            raise InvalidArgumentError(f"apply: transformation_func is {transformation_func!r:.100}; a function from a Dataset to another is needed")
         return _arguments.dataset("apply", "the result of transformation_func", transformation_func(self))
 
     def get_single_element(self, name=None):
@@ -329,10 +331,3 @@ class Transformations(Batching, Mixing):
 
 
 _CYCLE = 8  # datasets that interleave has open, unless the user says how many
-
-
-def _calls(op, value):
-    n = _arguments.integer(op, "num_parallel_calls", value)
-    if n < 1 and n != -1:
-        raise InvalidArgumentError(f"{op}: num_parallel_calls is {n}; it must be at least 1, AUTOTUNE or None")
-    return n

@@ -30,6 +30,18 @@ REFUSED = {
     r"numbers of 3 elements from \\d+ on are more than an int64 holds": lambda: Dataset.range(3).enumerate(2**63 - 2),
     r"batch_size is array\(\[3\]\); an int is needed": lambda: Dataset.range(4).batch(np.array([3])),
     "generator returned 5; it must return a generator": lambda: Dataset.from_generator(lambda: 5, output_types="int32"),
+    "bucket_boundaries is 5; a list is needed": lambda: bucketed(5, [1]),
+    "bucket_batch_sizes is None; a list is needed": lambda: bucketed([5], None),
+    "choose_from_datasets: datasets is 3; a list is needed": lambda: Dataset.choose_from_datasets(3, Dataset.range(3)),
+    "sample_from_datasets: datasets is None; a list is needed": lambda: Dataset.sample_from_datasets(None),
+    "record_defaults is 1; a list is needed": lambda: infeed.io.decode_csv("1", 1),
+    "decode_csv: select_cols is 0; a list is needed": lambda: infeed.io.decode_csv("1", [1], select_cols=0),
+    "decode_csv: select_cols is 0.5; an int is needed": lambda: infeed.io.decode_csv("1", [1], select_cols=[0.5]),
+    "CsvDataset: record_defaults is <class 'int'>; a list of dtypes": lambda: infeed.CsvDataset("f", int),
+    "CsvDataset: exclude_cols is 1; a list is needed": lambda: infeed.CsvDataset("f", [1], exclude_cols=1),
+    "transformation_func is 3; a function from a Dataset": lambda: Dataset.range(3).apply(3),
+    "from_indexable: num_parallel_calls is 'a'; an int is needed": lambda: Dataset.from_indexable([1], num_parallel_calls="a"),
+    "num_parallel_calls is 0; it must be at least 1": lambda: Dataset.from_indexable([1], num_parallel_calls=0),
 }
 
 
@@ -37,6 +49,31 @@ REFUSED = {
 def test_refused(text):
     with pytest.raises(InvalidArgumentError, match=text.replace("\\\\", "\\")):
         list(REFUSED[text]())
+
+
+# Of components (float64[2], {"b": float64[2]}).
+NESTED_OTHERWISE = [5, "ab", [3], ([3],), ([3], [3]), ([3], {"c": [3]}), ([3], {"b": [3], "c": [3]}), ([3], {"b": [3]}, [3]), {"b": [3]}]
+
+
+@pytest.mark.parametrize("given", NESTED_OTHERWISE, ids=str)
+def test_padding_that_is_nested_otherwise(given):
+    pairs = Dataset.from_tensor_slices((np.ones((3, 2)), {"b": np.ones((3, 2))}))
+    with pytest.raises(InvalidArgumentError, match="padded_shapes is .* must be nested as elements are, with one for each of the 2 components"):
+        pairs.padded_batch(2, given)
+    if isinstance(given, (tuple, dict)):  # any other one is for all components
+        with pytest.raises(InvalidArgumentError, match="padding_values is .* must be nested as elements are"):
+            pairs.padded_batch(2, ([3], {"b": [3]}), given)
+    with pytest.raises(InvalidArgumentError, match="padded_shapes is 2.5; an int is needed"):
+        pairs.padded_batch(2, ([3], {"b": [2.5]}))
+
+
+@pytest.mark.parametrize("many", [3000, 1 << 31, (1 << 63) - 1])
+def test_as_many_threads_as_anybody_asks_for(many):
+    options = Options()
+    options.threading.private_threadpool_size = many
+    for ds in (Dataset.range(3).map(int, num_parallel_calls=many), Dataset.from_indexable([0, 1, 2], num_parallel_calls=many),
+               Dataset.range(3).filter(lambda x: True).map(lambda x: x, num_parallel_calls=many), Dataset.range(3).with_options(options)):
+        assert [int(x) for x in ds] == [0, 1, 2]
 
 
 def test_what_is_just_possible():
