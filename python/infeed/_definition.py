@@ -140,10 +140,24 @@ class Node:
             return node.first_element()
         return _template.first_element(node, first_of)
 
+    def good_elements(self):
+        """Those of the first few elements that do not fail; none of what is made for elements of something else."""
+        from infeed import _template
+        from infeed._dataset import Dataset
+
+        if _template.made_for_elements(self):
+            return
+        it = Dataset(self).take(_FEW).ignore_errors().iterator(epoch=0)
+        try:
+            yield from it
+        finally:
+            it.close()
+
     def __getstate__(self):
         return {**self.__dict__, "_handle": None}
 
 
+_FEW = 16
 _ORDER_ONLY = {"shuffle", "repeat", "prefetch", "shard", "take", "cache", "assert_cardinality"}
 SAME_ELEMENTS = _ORDER_ONLY | {"skip", "filter", "take_while", "unique", "ignore_errors", "snapshot"}
 

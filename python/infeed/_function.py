@@ -56,14 +56,16 @@ class Function:
 
     takes: a function without arguments that gives (structure, specs) of what the
     function is given. sample: the same for an element as the function will be given, or
-    None where there is none.
+    None where there is none. others: the same for a few more elements, which are asked
+    for where the function fails for the first one and may.
     """
 
-    def __init__(self, fn, op, takes, sample, calls=None, processes=None):
+    def __init__(self, fn, op, takes, sample, calls=None, processes=None, others=tuple):
         if not callable(fn):
             raise InvalidArgumentError(f"{op}: {fn!r:.100} is no function; a callable is needed")
         self.fn, self.op, self._takes, self._sample = fn, op, takes, sample
         self.calls, self.processes = calls if processes is None else processes, processes
+        self._others, self.may_fail = others, False  # whether what it fails for is left out
         self._mappers, self._starting = None, threading.Lock()
         self.decision = 0  # grows when the function turns out to be another kind
         self._traced = self.reason = self._own = None
@@ -177,12 +179,26 @@ class Function:
     @tries
     def _try(self):
         try:
+            return self._seen()
+        except Exception:
+            for element in self._others() if self.may_fail else ():
+                try:
+                    return self._of(element)
+                except Exception:  # as for the first one
+                    pass
+            raise
+
+    def _seen(self):
+        try:
             element = self._sample()
         except _errors.Error as e:
             raise InvalidArgumentError(f"{self.op}: what {self.name} returns is found with the first element, which fails "
                                        f"({e}); it runs as Python, since {self.reason}") from e
         if element is None:
             return self.unseen
+        return self._of(element)
+
+    def _of(self, element):
         structure, leaves = Structure.of(self.call(copied(element)))
         arrays = [_trace.result_array(v, f"{self.op}: the result{path} of {self.name}") for path, v in leaves]
         self._own = structure, [TensorSpec((None,) * a.ndim, a.dtype) for a in arrays]

@@ -23,7 +23,7 @@ class MapNode(FunctionNode):
     """map."""
 
     def __init__(self, node, fn, calls, processes):
-        function = Function(fn, "map", lambda: (node.structure, node.expected), node.first_element, calls, processes)
+        function = Function(fn, "map", lambda: (node.structure, node.expected), node.first_element, calls, processes, node.good_elements)
         super().__init__("map", "map_func", function, {}, (node,))
         self._first = None
 

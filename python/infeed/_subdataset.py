@@ -300,24 +300,10 @@ class DatasetsNode(_definition.Node):
 
 def few(node):
     """The first elements of a definition, for functions to be tried on: one, and more where that is not enough."""
-    from infeed._dataset import Dataset
-
     first = node.first_element()
-    if first is None:
-        return
-    yield first
-    if _template.made_for_elements(node):
-        return
-    it = Dataset(node).take(_FEW).iterator(epoch=0)
-    try:
-        yield from itertools.islice(it, 1, None)
-    except Exception:  # it comes at its place
-        pass
-    finally:
-        it.close()
-
-
-_FEW = 16
+    if first is not None:
+        yield first
+        yield from itertools.islice(node.good_elements(), 1, None)
 
 
 def flat_map(node, fn):

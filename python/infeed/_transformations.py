@@ -259,6 +259,9 @@ class Transformations(Batching, Mixing):
             >>> [int(x) for x in infeed.Dataset.range(3).map(some).ignore_errors()]
             [0, 2]
         """
+        for node in self._node.nodes():
+            if isinstance(node, _nodes.MapNode):
+                node.function.may_fail = True
         out = self._apply("ignore_errors")
         out._node.log_warning = bool(log_warning)
         return out
