@@ -23,9 +23,9 @@ var (
 // Fetch implements dataset.RandomAccess.
 func (r *Reader) Fetch(index []int64, dst dataset.Sink) error {
 	if r.order != nil {
-		return r.inOrder(index, dst)
+		return r.advice.to(r.inOrder(index, dst))
 	}
-	return r.fetch(index, dst)
+	return r.advice.to(r.fetch(index, dst))
 }
 
 // fetch makes elements by their number in the order of chunks.

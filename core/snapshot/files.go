@@ -22,9 +22,6 @@ type files struct {
 	closed bool
 }
 
-// gone is said of files that were there when a snapshot was opened.
-const gone = "it is not there any more: it was removed, or another was stored in its place, since it was opened; open it again, or store it again where it is gone"
-
 type openFile struct {
 	vfs.File
 	users int

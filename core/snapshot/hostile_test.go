@@ -141,6 +141,6 @@ func TestChunksThatAreCutWhileOpen(t *testing.T) {
 		require.NoError(t, err)
 		err = access.Fetch([]int64{0}, new(block.Buffer))
 		require.Equal(t, errs.DataLoss, errs.KindOf(err))
-		require.ErrorContains(t, err, "it is gone")
+		require.ErrorContains(t, err, "it is not there")
 	}
 }

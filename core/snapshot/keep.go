@@ -85,7 +85,7 @@ func (k *kept) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) (dat
 		return it, it.stored(r, m)
 	}
 	if errs.KindOf(err) != errs.NotFound {
-		return nil, err
+		return nil, ofKept(k.folder).to(err)
 	}
 	return it, it.unfinished(in)
 }

@@ -53,7 +53,7 @@ func (it *keeping) stored(r *Reader, m *Manifest) error {
 
 func (it *keeping) read(r *Reader, end int64) {
 	it.reader, it.end = r, end
-	r.helpers = it.scope.Workers - 1
+	r.helpers, r.advice = it.scope.Workers-1, ofKept(it.folder)
 	it.scope.Defer(r.Close)
 }
 

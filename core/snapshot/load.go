@@ -29,8 +29,9 @@ func Load(fs vfs.FS, folder string) (dataset.Indexed, error) {
 	}
 	r, m, err := NewReader(fs, at)
 	if err != nil {
-		return nil, err
+		return nil, ofSaved.to(err)
 	}
+	r.advice = ofSaved
 	return &loaded{Reader: r, elements: m.Elements}, nil
 }
 
@@ -51,6 +52,7 @@ func LoadStream(fs vfs.FS, folder string, stream int64) (dataset.Indexed, error)
 		}
 	}
 	r := newReader(fs, at, newLayout(m.Spec), chunks)
+	r.advice = ofSaved
 	return &loaded{Reader: r, elements: r.Len()}, nil
 }
 

@@ -21,6 +21,7 @@ type Reader struct {
 	// helpers is how many goroutines help with a Fetch, for who fetches one after the other.
 	helpers int
 	order   *order // nil: elements are numbered as they lie in the chunks
+	advice  advice
 }
 
 // chunk is a chunk whose footer is read when it is needed first.

@@ -168,7 +168,7 @@ func (d *tfLoaded) open(s *dataset.Scope, paths []string, file, offset int64) (*
 // vanished returns what an error of opening a file means where the file was there before.
 func vanished(err error, paths []string, file int) error {
 	if errs.KindOf(err) == errs.NotFound && file >= 0 && file < len(paths) {
-		return lost(paths[file], 0, gone)
+		return ofSaved.to(lost(paths[file], 0, gone))
 	}
 	return err
 }

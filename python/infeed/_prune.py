@@ -4,7 +4,7 @@ import os
 import re
 import time
 
-from infeed import _snapshot, _stored
+from infeed import _snapshot, _stored, _writing
 from infeed._errors import InvalidArgumentError
 
 _TEMPORARY = re.compile(r"(snapshot\.metadata|dataset_spec\.pb)-tmp-\d+")
@@ -27,10 +27,12 @@ def leftovers(path):
     newest = max((s for s in snapshots if s["what"] == "snapshot"), key=lambda s: s["written"], default=None)
     out = []
     for s in snapshots:
+        if "error" in s:  # it is damaged, or of a newer version
+            continue
         if "tf.data" in s["what"]:
             out += _of_tf(s["path"], s["run"])
             continue
-        if _stored.leased(s["path"]) or s["what"] != "snapshot" and not s["chunks"] and _written_lately(s["path"]):  # save has no lease
+        if _writing.leased(s["path"]) or s["what"] != "snapshot" and not s["chunks"] and _written_lately(s["path"]):  # save has no lease
             continue
         if s["what"] != "snapshot":
             out.append(_item(s["path"], f"it is not finished: {s['committed']} elements are committed"))
@@ -70,7 +72,7 @@ def _of_tf(path, run):
 
 def _written_lately(path):
     newest = max(map(os.path.getmtime, [path, *_files(path)]))
-    return abs(time.time() - newest) < _stored.LEASE
+    return abs(time.time() - newest) < _writing.LEASE
 
 
 def _files(path):

@@ -243,6 +243,15 @@ def read_manifest(folder):
         return json.load(f)
 
 
+def about(folder):
+    """What a manifest says that a snapshot is of; nothing where it is damaged, which is for who reads it to say."""
+    try:
+        found = read_manifest(folder)["about"]
+    except (OSError, ValueError, TypeError, KeyError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
 def manifest_bytes(path):
     """What tells a stored dataset apart: its manifest, which names its chunks; of tf.data's, its metadata and files."""
     manifest = os.path.join(find(path), MANIFEST)
@@ -300,11 +309,8 @@ def _say_why(path, digest, parts):
     """Logs why none of the snapshots in a folder is used, where there are some."""
     if os.path.isdir(os.path.join(path, digest)):
         return
-    found = []
-    for folder in folders(path):
-        about = read_manifest(folder).get("about") or {}
-        if isinstance(about.get("parts"), dict):
-            found.append(_fingerprint.difference(about["parts"], parts))
+    known = (about(folder).get("parts") for folder in folders(path))
+    found = [_fingerprint.difference(k, parts) for k in known if isinstance(k, dict)]
     if found:
         closest = min(found, key=len)
         logging.getLogger("infeed").warning("snapshot: none of the %d in %s is reused: %s", len(found), path, "; ".join(closest[:5]))

@@ -1,15 +1,12 @@
 """What is stored in files and folders, in words: for `infeed inspect`."""
 
-import json
 import os
 import re
-import socket
 import time
 
-from infeed import _describe, _fingerprint, _load_tf, _records, _snapshot, _spec_text
-from infeed._errors import NotFoundError
+from infeed import _describe, _fingerprint, _load_tf, _records, _snapshot, _spec_text, _writing
+from infeed._errors import Error, NotFoundError
 
-LEASE = 60  # seconds for which what was just written may be being written
 OWN_FILES = re.compile(r"manifest\.json|journal-[0-9a-f]{16}(\.tmp)?|lease|lease-[0-9a-f]{16}\.tmp|[0-9a-f]{16}\.tmp")
 CHUNKS = re.compile(r"[0-9a-f]{16}-(\d{4}|order)-\d{6,}\.chunk(\.tmp)?")
 RUN, SHARD = re.compile(r"\d+"), re.compile(r"\d+\.shard")
@@ -85,12 +82,20 @@ def is_stored(found):
 def several(path):
     """The snapshots in a folder, each with what is otherwise in the newest one."""
     inside = [os.path.join(path, n) for n in sorted(os.listdir(path))]
-    found = [examine(p) for p in inside if os.path.isdir(p) and _one(p) in _SEVERAL]
+    found = [_of_several(p) for p in inside if os.path.isdir(p) and _one(p) in _SEVERAL]
     newest = max((s for s in found if s["what"] == "snapshot"), key=lambda s: s["written"], default=None)
     for s in found:
         if newest and s is not newest and s.get("parts") and newest.get("parts"):
             s["changed since"] = _fingerprint.difference(s["parts"], newest["parts"])
-    return {"what": "folder of snapshots", "path": path, "snapshots": found}
+    damage = next(({"damage": {"error": s["error"]}} for s in found if "error" in s), {})
+    return {"what": "folder of snapshots", "path": path, "snapshots": found, **damage}
+
+
+def _of_several(path):
+    try:
+        return examine(path)
+    except Error as error:  # the others are there all the same
+        return {"what": "unreadable snapshot", "path": path, "error": str(error)}
 
 
 def snapshot(path):
@@ -101,8 +106,20 @@ def snapshot(path):
         "what": "snapshot", "path": path, "elements": manifest["elements"], "spec": manifest["spec"], "compression": manifest["compression"],
         "chunks": len(manifest["chunks"]), "streams": _streams(manifest["chunks"]), "bytes": sum(c["bytes"] for c in manifest["chunks"]),
         "written": os.path.getmtime(os.path.join(path, _snapshot.MANIFEST)), "version": manifest["version"],
-        "fingerprint": about.get("fingerprint"), "parts": about.get("parts"),
+        "fingerprint": about.get("fingerprint"), "parts": about.get("parts"), **_missing(path, manifest["chunks"]),
     }
+
+
+def _missing(path, chunks):
+    """The "problem" of a snapshot some of whose files are not there, or not whole."""
+    for chunk in chunks:
+        file = os.path.join(path, "chunks", chunk["file"])
+        try:
+            if (size := os.path.getsize(file)) != chunk["bytes"]:
+                return {"problem": f"{file} has {size} bytes; {chunk['bytes']} were stored"}
+        except OSError as error:
+            return {"problem": f"{file}: {error.strerror}"}
+    return {}
 
 
 def unfinished(path):
@@ -110,69 +127,18 @@ def unfinished(path):
     best = {"chunks": 0, "elements": 0, "parts": None}
     for name in os.listdir(path):
         if name.startswith("journal-") and not name.endswith(".tmp"):
-            journal = _journal(os.path.join(path, name))
-            chunks = _committed(journal)
-            elements = sum(c.get("elements", 0) for c in chunks if not _orders(c))
+            journal = _writing.journal(os.path.join(path, name))
+            chunks = _writing.committed(journal)
+            elements = sum(c["elements"] for c in chunks if not _writing.orders(c))
             if journal and elements >= best["elements"]:
                 best = {"chunks": len(chunks), "elements": elements, "parts": (journal[0].get("about") or {}).get("parts")}
     return {"what": "unfinished snapshot", "path": path, "committed": best["elements"], "chunks": best["chunks"], "bytes": size(path),
-            "being written": leased(path), "parts": best["parts"]}
-
-
-def _journal(path):
-    """The whole lines of a journal; the engine, which checks them, is the judge of them."""
-    out = []
-    with open(path, encoding="utf-8", errors="replace") as file:
-        for line in file:
-            try:
-                out.append(json.loads(line))
-            except ValueError:
-                break
-    return out
-
-
-def _orders(chunk):
-    """Whether a chunk is the order of those before it, which belong together."""
-    return "-order-" in chunk.get("file", "")
-
-
-def _committed(journal):
-    """The chunks that a journal commits: of one with streams, those of whole groups."""
-    chunks = journal[1:]
-    if journal and journal[0].get("ordered"):
-        while chunks and not _orders(chunks[-1]):
-            chunks.pop()
-    return chunks
+            "being written": _writing.leased(path), "parts": best["parts"]}
 
 
 def _streams(chunks):
     """How many parts a shard_func made of elements; None where there was none."""
-    return len({c["file"].split("-")[1] for c in chunks if not _orders(c)}) if any(map(_orders, chunks)) else None
-
-
-def leased(path):
-    """Whether somebody seems to write a snapshot: a process of this machine that lives, or one elsewhere that said so lately."""
-    at = os.path.join(path, "lease")
-    try:
-        with open(at, encoding="utf-8") as file:
-            lease = json.load(file)
-        age = time.time() - os.path.getmtime(at)
-        if lease["host"] == socket.gethostname() and lease["started"]:
-            return _began(lease["process"]) == lease["started"]
-    except FileNotFoundError:
-        return False
-    except (OSError, ValueError, TypeError, KeyError):  # it cannot be read
-        age = 0
-    return abs(age) < LEASE
-
-
-def _began(process):
-    """When a process began, as leases have it; None where there is none."""
-    try:
-        with open(f"/proc/{int(process)}/stat", "rb") as file:
-            return file.read().rpartition(b")")[2].split()[19].decode()
-    except (OSError, IndexError):
-        return None
+    return len({c["file"].split("-")[1] for c in chunks if not _writing.orders(c)}) if any(map(_writing.orders, chunks)) else None
 
 
 def size(path):
@@ -226,12 +192,20 @@ def _several_lines(found):
 def _snapshot_lines(found):
     parts = f" of {many(found['streams'], 'part')} and their order" if found["streams"] else ""
     return [f"{found['path']}: snapshot", *_elements(found), f"  {found['bytes']} bytes in {many(found['chunks'], 'chunk')}{parts}, {found['compression']}",
-            _written(found), *_parts(found)]
+            _written(found), *_parts(found), *_problem(found)]
+
+
+def _unreadable_lines(found):
+    return [f"{found['path']}: a snapshot that cannot be read: {found['error']}"]
+
+
+def _problem(found):
+    return [f"  it cannot be read: {found['problem']}"] if "problem" in found else []
 
 
 def _unfinished_lines(found):
-    out = [f"{found['path']}: unfinished snapshot",
-           f"  {many(found['committed'], 'element')} in {many(found['chunks'], 'chunk')} committed; the next pass goes on from there"]
+    committed = f"{many(found['committed'], 'element')} in {many(found['chunks'], 'chunk')} committed; the next pass goes on from there"
+    out = [f"{found['path']}: unfinished snapshot", f"  {committed if found['chunks'] else 'nothing is committed; the next pass begins anew'}"]
     return out + ["  somebody writes it now"] * found["being written"] + _parts(found)
 
 
@@ -256,7 +230,7 @@ def _tf_lines(found):
     out += ["  it was not finished"] * (not found["finished"])
     if found["other runs"]:
         out.append(f"  besides, {many(len(found['other runs']), 'run')} of no use: infeed prune removes such")
-    return out + ([f"  it cannot be read: {found['problem']}"] if "problem" in found else [])
+    return out + _problem(found)
 
 
 def _unfinished_tf_lines(found):
@@ -278,4 +252,5 @@ def _written(found):
 
 
 _LINES = {"TFRecord file": _records.lines, "folder of snapshots": _several_lines, "snapshot": _snapshot_lines, "unfinished snapshot": _unfinished_lines,
+          "unreadable snapshot": _unreadable_lines,
           **dict.fromkeys(_TF.values(), _tf_lines), "unfinished dataset of tf.data": _unfinished_tf_lines}

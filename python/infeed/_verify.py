@@ -17,7 +17,8 @@ def verify(path, shown=False):
     kind = _stored.kind(path)
     if kind == "file":
         return _file(path, shown)
-    folders = [*_snapshot.folders(path), *_load_tf.folders(path)] if kind == "folder of snapshots" else [path]
+    folders = [*_snapshot.folders(path), *_load_tf.folders(path)] if kind == "folder of snapshots" else []
+    folders = folders or [path]  # what is there instead, loading says
     elements = sum(count(_load_tf.dataset(f) if _load_tf.folders(f) else infeed.Dataset.load(f), "verify", shown) for f in folders)
     return {"path": path, "whole": True, "what": kind, "snapshots": len(folders), "elements": elements}
 

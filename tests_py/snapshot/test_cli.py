@@ -95,33 +95,6 @@ def test_prune_asks_and_removes_what_is_of_no_use(tmp_path, ask, monkeypatch):
     assert "nothing can go" in ask("prune", tmp_path)[1].out
 
 
-@pytest.mark.parametrize("writer", ["alive", "dead", "elsewhere"])
-def test_what_is_being_written_stays(writer, tmp_path, ask):
-    keep_a_part(tmp_path)
-    (folder,) = tmp_path.iterdir()
-    with open("/proc/self/stat") as file:
-        began = file.read().rpartition(")")[2].split()[19]
-    host = "elsewhere" if writer == "elsewhere" else os.uname().nodename
-    (folder / "lease").write_text(json.dumps({"host": host, "process": os.getpid(), "started": began if writer != "dead" else "1"}) + "\n")
-    if writer == "alive":
-        os.utime(folder / "lease", (1, 1))  # it waits for an element
-    assert ask("inspect", tmp_path)[1].out.count("somebody writes it now") == (writer != "dead")
-    found = json.loads(ask("prune", tmp_path, "--yes", "--json")[1].out)["removed"]
-    assert (len(found), len(os.listdir(tmp_path))) == ((1, 0) if writer == "dead" else (0, 1))
-
-
-def test_a_save_that_takes_long_stays(tmp_path, ask):
-    infeed.Dataset.range(5).save(tmp_path)
-    done, now = (tmp_path / "chunks" / f"0123456789abcdef-0000-00000{i}.chunk{'.tmp' * i}" for i in range(2))
-    done.write_text("")
-    now.write_text("")
-    os.utime(done, (1, 1))
-    assert "nothing can go" in ask("prune", tmp_path)[1].out  # its writer has written lately
-    os.utime(now, (1, 1))
-    assert len(json.loads(ask("prune", tmp_path, "--yes", "--json")[1].out)["removed"]) == 2
-    assert len(infeed.Dataset.load(tmp_path)) == 5
-
-
 # -- what tf.data saved -------------------------------------------------------------------
 
 
