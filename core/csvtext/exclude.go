@@ -26,7 +26,7 @@ func NewExcluding(d Dialect, columns []Column, excluded []int) (*Format, error) 
 	if err != nil {
 		return nil, err
 	}
-	f.open = false
+	f.form.Open = false
 	for slices.Contains(excluded, next) {
 		next++
 		f.spare++

@@ -4,8 +4,10 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
+	"strings"
 
 	"infeed/core/errs"
+	"infeed/core/kernel"
 	"infeed/core/spec"
 )
 
@@ -31,9 +33,10 @@ type Format struct {
 	ends    [256]bool // bytes behind a field: the delimiter, CR and LF
 	columns []Column
 	steps   []step
-	open    bool // rows may have more fields than steps
 	spare   int  // so many more, where it is not any number
-	wary    bool // the delimiter or Dialect.Missing may be part of a number
+	wary    bool // the delimiter may be part of a number or of Dialect.Missing, or that of a number
+	form    kernel.CSVForm
+	inGo    bool // no row is left to the kernel
 }
 
 // step is what is done with one field of a row.
@@ -43,15 +46,15 @@ type step struct {
 	size   int // of a number
 }
 
-type op uint8
+type op = kernel.CSVOp
 
 const (
-	skip op = iota
-	asInt32
-	asInt64
-	asFloat32
-	asFloat64
-	asText
+	skip      = kernel.CSVSkip
+	asInt32   = kernel.CSVInt32
+	asInt64   = kernel.CSVInt64
+	asFloat32 = kernel.CSVFloat32
+	asFloat64 = kernel.CSVFloat64
+	asText    = kernel.CSVText
 )
 
 var ops = map[spec.DType]op{
@@ -69,8 +72,8 @@ func NewFormat(d Dialect, columns []Column, selected []int) (*Format, error) {
 		return nil, errs.New(errs.InvalidArgument, "csv", "%d columns are described and %d selected; describe each selected column, one at least", len(columns), len(selected))
 	}
 	f := formatOf(d)
-	f.columns, f.open = slices.Clone(columns), selected != nil
-	f.wary = numeric(f.delim) || d.Missing != "" && numeric(d.Missing[0])
+	f.columns = slices.Clone(columns)
+	f.wary = numeric(f.delim) || d.Missing != "" && (numeric(d.Missing[0]) || strings.ContainsAny(d.Missing, "\"\r\n") || strings.IndexByte(d.Missing, f.delim) >= 0)
 	for i, c := range columns {
 		s := step{op: ops[c.DType], column: i, size: int(c.DType.Size)}
 		if s.op == skip {
@@ -88,6 +91,8 @@ func NewFormat(d Dialect, columns []Column, selected []int) (*Format, error) {
 		f.steps = append(f.steps, s)
 	}
 	prepare()
+	f.inGo = f.wary
+	f.form = kernel.CSVForm{Delim: f.delim, Plain: d.Plain, Open: selected != nil, Missing: d.Missing, Powers: powers[:]}
 	return f, nil
 }
 

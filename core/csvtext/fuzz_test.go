@@ -60,6 +60,9 @@ func FuzzParse(f *testing.F) {
 		require.NoError(t, err)
 		want := reference(s.d, string(data))
 		compare(t, format, s, data, want)
+		twin := *format
+		twin.inGo = true
+		compare(t, &twin, s, data, want)
 		compareChunks(t, format, s, data, want, 1+int(chunk))
 		compareRecord(t, format, s, data)
 	})

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
+
+	"infeed/core/kernel"
 )
 
 // Parse appends the values of whole rows to columns, at most limit rows. It returns
@@ -18,6 +20,9 @@ func (f *Format) Parse(data []byte, limit int, out []Values) (rows, next int, ba
 	for next < len(data) && rows < limit {
 		if rows == m.room {
 			m.grow(limit)
+		}
+		if rows, next = m.plain(rows, next); next == len(data) || rows == m.room {
+			continue
 		}
 		begin := next
 		var end int
@@ -41,37 +46,60 @@ type machine struct {
 	out     []Values
 	room    int     // rows that the columns have memory for
 	places  []place // one a step
+	native  []kernel.CSVStep
+	left    int // rows in a row that were not plain
+	wait    int // rows before the next is tried
 	scratch []byte
 }
 
 // place is where the values of a step go.
 type place struct {
 	step
-	numbers []byte // of rows from 0 to room
-	texts   []byte // with all their capacity
-	used    int    // of texts
-	before  int    // used at the beginning
-	starts  []int64
-	ends    []int64
+	*kernel.CSVStep
+	before int // Used at the beginning
 }
 
 func newMachine(f *Format, data []byte, out []Values) *machine {
-	m := &machine{Format: f, data: data, out: out, places: make([]place, len(f.steps))}
+	m := &machine{Format: f, data: data, out: out, places: make([]place, len(f.steps)), native: make([]kernel.CSVStep, len(f.steps))}
 	for i, s := range f.steps {
 		p := &m.places[i]
-		if p.step = s; s.op == asText {
+		p.step, p.CSVStep = s, &m.native[i]
+		if p.Op = s.op; s.op != skip {
+			p.Default = f.columns[s.column].Default
+		}
+		if s.op == asText {
 			v := &out[s.column]
-			p.texts = v.Data[:cap(v.Data)]
-			p.used, p.before = len(v.Data), len(v.Data)
+			p.Texts = v.Data[:cap(v.Data)]
+			p.Used, p.before = len(v.Data), len(v.Data)
 		}
 	}
 	return m
 }
 
+// plain parses the rows from one on that are written plainly, as far as there is memory.
+// Where none is for a while, it is tried less and less.
+func (m *machine) plain(row, at int) (rows, next int) {
+	if m.inGo {
+		return row, at
+	}
+	if m.wait > 0 {
+		m.wait--
+		return row, at
+	}
+	rows, next = kernel.CSV(&m.form, m.native, m.data, at, row, m.room)
+	m.forget(rows)
+	const most = 256
+	if m.left = min(2*m.left+1, most); rows > row {
+		m.left = 0
+	}
+	m.wait = m.left
+	return rows, next
+}
+
 // grow makes memory for more rows.
 func (m *machine) grow(limit int) {
-	const first = 64
-	room := min(max(2*m.room, first), limit)
+	const first, usual = 64, 32 // rows, and bytes of a text
+	room := min(max(2*m.room, first, m.fits()), limit)
 	for i := range m.places {
 		p := &m.places[i]
 		v := &m.out[p.column]
@@ -81,14 +109,27 @@ func (m *machine) grow(limit int) {
 			n := len(v.Starts)
 			v.Starts = slices.Grow(v.Starts[:n+m.room], room-m.room)[:n]
 			v.Ends = slices.Grow(v.Ends[:n+m.room], room-m.room)[:n]
-			p.starts, p.ends = v.Starts[n:n+room], v.Ends[n:n+room]
+			p.Starts, p.Ends = v.Starts[n:n+room], v.Ends[n:n+room]
+			if more := (room - m.room) * usual; len(p.Texts)-p.Used < more {
+				p.Texts = slices.Grow(p.Texts[:p.Used], more)
+				p.Texts = p.Texts[:cap(p.Texts)]
+			}
 		default:
 			n := len(v.Data)
 			v.Data = slices.Grow(v.Data[:n+m.room*p.size], (room-m.room)*p.size)[:n]
-			p.numbers = v.Data[n : n+room*p.size]
+			p.Numbers = v.Data[n : n+room*p.size]
 		}
 	}
 	m.room = room
+}
+
+// fits returns how many rows the first column has memory for.
+func (m *machine) fits() int {
+	v := &m.out[0]
+	if size := m.columns[0].DType.Size; size > 0 {
+		return (cap(v.Data) - len(v.Data)) / int(size)
+	}
+	return cap(v.Starts) - len(v.Starts)
 }
 
 // finish makes the columns as long as there are rows.
@@ -101,7 +142,7 @@ func (m *machine) finish(rows int) {
 		case skip:
 		case asText:
 			n := len(v.Starts) + rows
-			v.Data, v.Starts, v.Ends = p.texts[:p.used], v.Starts[:n], v.Ends[:n]
+			v.Data, v.Starts, v.Ends = p.Texts[:p.Used], v.Starts[:n], v.Ends[:n]
 		default:
 			v.Data = v.Data[:len(v.Data)+rows*p.size]
 		}
@@ -112,8 +153,8 @@ func (m *machine) finish(rows int) {
 func (m *machine) forget(row int) {
 	for i := range m.places {
 		p := &m.places[i]
-		if p.used = p.before; row > 0 && p.op == asText {
-			p.used = int(p.ends[row-1])
+		if p.Used = p.before; row > 0 && p.op == asText {
+			p.Used = int(p.Ends[row-1])
 		}
 	}
 }
@@ -145,7 +186,7 @@ func (m *machine) row(p, row int) (end int, bad *Fault) {
 		}
 		if end == len(data) || data[end] != delim {
 			if i+1 < len(m.places) {
-				bad = wrongCount(i+1, len(m.places), m.open, data[begin:end])
+				bad = wrongCount(i+1, len(m.places), m.form.Open, data[begin:end])
 			}
 			return end, bad
 		}
@@ -156,13 +197,13 @@ func (m *machine) row(p, row int) (end int, bad *Fault) {
 
 // surplus goes over the fields behind the last that is needed, which ends at end.
 func (m *machine) surplus(begin, end int) (int, *Fault) {
-	if m.open {
+	if m.form.Open {
 		if e := m.lines.stop(m.data, end); e == len(m.data) || m.data[e] != '"' {
 			return e, nil
 		}
 	}
 	more, end, bad := m.rest(end, len(m.places))
-	if most := len(m.places) + m.spare; !m.open && len(m.places)+more > most && (bad == nil || bad.Column > most) {
+	if most := len(m.places) + m.spare; !m.form.Open && len(m.places)+more > most && (bad == nil || bad.Column > most) {
 		bad = wrongCount(len(m.places)+more, len(m.places), false, m.data[begin:end])
 	}
 	return end, bad
@@ -185,9 +226,9 @@ func (to *place) quickInt(data []byte, p, row int) int {
 		return -1
 	}
 	if to.op == asInt64 {
-		binary.LittleEndian.PutUint64(to.numbers[8*row:], uint64(v))
+		binary.LittleEndian.PutUint64(to.Numbers[8*row:], uint64(v))
 	} else if v == int64(int32(v)) {
-		binary.LittleEndian.PutUint32(to.numbers[4*row:], uint32(v))
+		binary.LittleEndian.PutUint32(to.Numbers[4*row:], uint32(v))
 	} else {
 		return -1
 	}
@@ -200,7 +241,7 @@ func (to *place) quickFloat32(data []byte, p, row int) int {
 	if end < 0 || !ok {
 		return -1
 	}
-	binary.LittleEndian.PutUint32(to.numbers[4*row:], math.Float32bits(f))
+	binary.LittleEndian.PutUint32(to.Numbers[4*row:], math.Float32bits(f))
 	return end
 }
 
@@ -210,7 +251,7 @@ func (to *place) quickFloat64(data []byte, p, row int) int {
 	if end < 0 || !ok {
 		return -1
 	}
-	binary.LittleEndian.PutUint64(to.numbers[8*row:], math.Float64bits(f))
+	binary.LittleEndian.PutUint64(to.Numbers[8*row:], math.Float64bits(f))
 	return end
 }
 
@@ -236,28 +277,28 @@ func (m *machine) quickText(to *place, p, row int) int {
 	if n == 0 || string(text) == m.dialect.Missing {
 		return -1
 	}
-	if n > 16 || len(data)-end < 16 || len(to.texts)-to.used < 16 {
+	if n > 16 || len(data)-end < 16 || len(to.Texts)-to.Used < 16 {
 		to.put(row, text)
 	} else { // most texts: less than a call
-		b := to.texts[to.used:]
+		b := to.Texts[to.Used:]
 		store(b, load(text[:16], 0), load(text[:16], 8))
-		to.starts[row], to.ends[row] = int64(to.used), int64(to.used+n)
-		to.used += n
+		to.Starts[row], to.Ends[row] = int64(to.Used), int64(to.Used+n)
+		to.Used += n
 	}
 	return end
 }
 
 // put writes a text.
 func (p *place) put(row int, text []byte) {
-	end := p.used + len(text)
-	if end <= len(p.texts) {
-		copy(p.texts[p.used:end], text)
+	end := p.Used + len(text)
+	if end <= len(p.Texts) {
+		copy(p.Texts[p.Used:end], text)
 	} else {
-		p.texts = append(p.texts[:p.used], text...)
-		p.texts = p.texts[:cap(p.texts)]
+		p.Texts = append(p.Texts[:p.Used], text...)
+		p.Texts = p.Texts[:cap(p.Texts)]
 	}
-	p.starts[row], p.ends[row] = int64(p.used), int64(end)
-	p.used = end
+	p.Starts[row], p.Ends[row] = int64(p.Used), int64(end)
+	p.Used = end
 }
 
 // careful does the step of this index with any field. It
@@ -288,10 +329,10 @@ func (m *machine) value(index int, x field, row int) *Fault {
 	case missing && to.op == asText:
 		to.put(row, c.Default)
 	case missing:
-		copy(to.numbers[row*to.size:], c.Default)
+		copy(to.Numbers[row*to.size:], c.Default)
 	case to.op == asText:
 		to.put(row, text)
-	case !convert(to.numbers[row*to.size:], to.op, text):
+	case !convert(to.Numbers[row*to.size:], to.op, text):
 		return wrongValue(index, c, text)
 	}
 	return nil

@@ -30,7 +30,7 @@ func (f *Format) ParseRecords(data []byte, starts, ends []int64, out []Values) (
 func (m *machine) record(p, row int, fields []field) ([]field, *Fault) {
 	fields, bad := m.split(p, fields)
 	if bad == nil && (len(fields) < len(m.steps) || len(fields) > len(m.steps)+m.spare) {
-		bad = wrongCount(len(fields), len(m.steps), m.open, m.data[p:])
+		bad = wrongCount(len(fields), len(m.steps), m.form.Open, m.data[p:])
 	}
 	for i := range m.steps {
 		if bad == nil && m.steps[i].op != skip {
@@ -56,7 +56,7 @@ func (m *machine) split(p int, fields []field) ([]field, *Fault) {
 			return fields, wrongField(len(fields), x.problem, x.text)
 		}
 		fields = append(fields, x)
-		if p = x.end + 1; m.open && len(fields) == len(m.steps) {
+		if p = x.end + 1; m.form.Open && len(fields) == len(m.steps) {
 			return fields, nil
 		}
 	}

@@ -24,8 +24,8 @@ const root = "../.."
 const levels = `
 	errs
 	invariant spec
-	vfs par rng kernel codec csvtext
-	block
+	vfs par rng kernel codec
+	block csvtext
 	record tfproto state arena
 	dataset
 	source transform op snapshot feed
