@@ -18,7 +18,7 @@ from infeed._errors import InvalidArgumentError
 # Operations on which the elements do not depend.
 _SAME = {"prefetch", "snapshot"}
 # Arguments on which they do not depend, or that are looked at otherwise.
-_APART = {"drawn", "address", "bytes", "offsets", "buffer_size_of_files", "call", "calls", "hash", "name", "about"}
+_APART = {"drawn", "address", "bytes", "offsets", "buffer_size_of_files", "call", "calls", "num_parallel_calls", "hash", "name", "about"}
 
 
 def parts_of(node, identity="stat", given=None, functions=None, seen=None):

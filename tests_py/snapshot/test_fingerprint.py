@@ -81,6 +81,32 @@ def test_nothing_else_changes_it(run, tmp_path):
         assert run(SCRIPT.replace(old, new)) == first
 
 
+def plus(x):
+    return int(x) + 1
+
+
+@pytest.mark.parametrize("make", [
+    lambda d, n: d.map(lambda x: x + 1, num_parallel_calls=n), lambda d, n: d.map(plus, num_parallel_calls=n), lambda d, n: d.map(plus, processes=n),
+    lambda d, n: d.batch(2, num_parallel_calls=n).unbatch(), lambda d, n: d.prefetch(n or 7),
+    lambda d, n: d.interleave(lambda x: infeed.Dataset.range(x), 4, num_parallel_calls=n),
+    lambda d, n: d.flat_map(lambda x: d.interleave(lambda y: infeed.Dataset.range(y), 4, num_parallel_calls=n)),
+    lambda d, n: d.concatenate(infeed.Dataset.from_indexable([np.int64(4)], num_parallel_calls=n)),
+])
+def test_how_many_work_at_a_time_does_not_change_it(make, tmp_path):
+    """And a pass that was broken off goes on with another number of them."""
+    def kept(n):
+        return make(infeed.Dataset.range(12), n).snapshot(tmp_path)
+
+    it = iter(kept(None))
+    begun = [int(next(it)) for _ in range(5)]
+    it.close()
+    assert kept(2)._node.kept.folder() == kept(3)._node.kept.folder() == kept(None)._node.kept.folder()
+    expected = [int(x) for x in make(infeed.Dataset.range(12), None)]
+    assert [int(x) for x in kept(2)] == expected and expected[:5] == begun
+    assert len(list(tmp_path.iterdir())) == 1 and list(tmp_path.glob("*/manifest.json"))
+    assert [int(x) for x in kept(3)] == expected
+
+
 def test_files_by_size_and_time_or_content(tmp_path):
     file = tmp_path / "lines"
     file.write_text("a\nb\n")
