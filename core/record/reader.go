@@ -166,6 +166,7 @@ func (r *Reader) pass(w *window, b *Block, bad *fault) (bool, error) {
 		w.size, w.last = r.in.size, false
 		return true, nil
 	}
+	excuse := r.excuse
 	skip, err := r.damaged(b, bad)
 	if err != nil || !skip {
 		return false, err
@@ -180,6 +181,7 @@ func (r *Reader) pass(w *window, b *Block, bad *fault) (bool, error) {
 			return found, nil
 		}
 		if err := r.need(w, b, need); err != nil {
+			r.excuse = excuse // who leaves out what is before it would else come here again
 			_, err = r.damaged(b, &fault{cause: err})
 			return false, err
 		}

@@ -144,6 +144,21 @@ def test_a_stream_with_flipped_bits(tmp_path, compression):
 
 
 @pytest.mark.parametrize("compression", STREAMS)
+@pytest.mark.parametrize("parallel", [None, 2])
+def test_damage_behind_damage_is_passed(tmp_path, compression, parallel):
+    """Where a search for the next record meets a stream that ends badly, errors that are ignored come to an end."""
+    path = tmp_path / "x"
+    for at in (0, AT, AT + SIZE):  # of a length that is wrong
+        stream = PACKED[compression](flipped(GOOD, at) + bytes(range(256)))
+        for cut in range(len(stream) - 12, len(stream)):
+            for whole in (stream[:cut], flipped(stream, cut)):
+                path.write_bytes(whole)
+                kept, error, _ = walk(infeed.TFRecordDataset(path, compression, errors="skip"))
+                got, _, it = walk(infeed.TFRecordDataset([path, path], compression, num_parallel_reads=parallel).ignore_errors())
+                assert error is None and sorted(got) == sorted(2 * kept) and it.stats().lost >= 2
+
+
+@pytest.mark.parametrize("compression", STREAMS)
 def test_a_stream_read_as_another(tmp_path, compression):
     path = tmp_path / "x"
     path.write_bytes(STREAMS[compression])
