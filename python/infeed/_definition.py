@@ -88,7 +88,8 @@ class Node:
     def handle(self):
         """What the engine made of the definition."""
         _native.check_fork()
-        if not self._current():
+        # Other threads may open it meanwhile too, or have it forgotten.
+        while (found := self._handle) is None or found.seen != decisions.count:
             stale = self._stale()
             if unknown := [n for n in stale if not all([f.known for f in n.functions()])]:
                 for node in unknown:
@@ -96,20 +97,22 @@ class Node:
                 stale = self._stale()
             if stale:
                 _open(stale)
-        return self._handle
+        return found
 
     def _current(self):
-        return self._handle is not None and self._handle.seen == decisions.count
+        handle = self._handle
+        return handle is not None and handle.seen == decisions.count
 
     def _stale(self):
         """The nodes that have to be opened, inputs first."""
         out, found = [], set()
         for node in self.nodes(Node._current):
-            if node._handle is None or not found.isdisjoint(map(id, node.inputs)) or not node._handle.current():
+            handle, count = node._handle, decisions.count
+            if handle is None or not found.isdisjoint(map(id, node.inputs)) or not handle.current():
                 out.append(node)
                 found.add(id(node))
             else:
-                node._handle.seen = decisions.count
+                handle.seen = count
         return out
 
     @property
@@ -168,20 +171,22 @@ class Slices(Node):
     def __init__(self, op, structure, arrays, dtypes):
         super().__init__(op, structure=structure)
         self.arrays, self.dtypes = arrays, dtypes
-        self._packed = None
+
+    def _packed(self):
+        """The arrays as they lie in memory for the engine; of threads that pack them at once the first one's stay."""
+        found = vars(self).get("_kept")
+        return vars(self).setdefault("_kept", [_text.pack(a) if d.hasobject else a for a, d in zip(self.arrays, self.dtypes)]) if found is None else found
 
     def arguments(self):
         rows = self.op == "from_tensor_slices"
-        if self._packed is None:
-            self._packed = [_text.pack(a) if d.hasobject else a for a, d in zip(self.arrays, self.dtypes)]
-        arrays = [described(p, a.shape[1:] if rows else a.shape, d) for p, a, d in zip(self._packed, self.arrays, self.dtypes)]
+        arrays = [described(p, a.shape[1:] if rows else a.shape, d) for p, a, d in zip(self._packed(), self.arrays, self.dtypes)]
         args = {"structure": self._structure.document(), "arrays": arrays}
         if rows:
             args["rows"] = len(self.arrays[0])
         return args
 
     def __getstate__(self):
-        return {**super().__getstate__(), "_packed": None}
+        return {k: v for k, v in super().__getstate__().items() if k != "_kept"}
 
 
 def described(array, shape, dtype):
@@ -245,20 +250,22 @@ decisions = _Decisions()
 
 def _open(nodes):
     """Opens nodes, inputs first, in one call."""
-    places, before, own = {}, [], set(map(id, nodes))
+    places, before, made = {}, [], dict.fromkeys(map(id, nodes))
     for n in (n for node in nodes for n in node.inputs):
-        if id(n) not in own and id(n) not in places:
+        if id(n) not in made:
             places[id(n)] = len(places)
-            before.append({"handle": n._handle.number})
+            made[id(n)] = n.handle()  # another thread may replace it
+            before.append({"handle": made[id(n)].number})
+    seen, decided = decisions.count, [[f.decision for f in n.functions()] for n in nodes]
     documents = [Node._listed(n, places, *n.opened()) for n in nodes]
     numbers = array.array("Q", bytes(8 * len(places)))  # ctypes would make a type for each length
     try:
         call = _native.Call()
         call("dataset_open", before + documents, (numbers.buffer_info()[0],))
-        for node, number, found in zip(nodes, numbers[len(before):], json.loads(call.long())):
-            node._handle = Handle(node, number, *found)
+        for node, kinds, number, found in zip(nodes, decided, numbers[len(before):], json.loads(call.long())):
+            made[id(node)] = node._handle = Handle(node, [made[id(n)] for n in node.inputs], seen, kinds, number, *found)
     except BaseException:
-        known = {n._handle.number for n in nodes if n._handle is not None}
+        known = {h.number for h in made.values() if h is not None}
         for number in numbers:  # an interrupt may have come before anybody knew of them
             if number and number not in known:
                 _native.Call(number)("close")
@@ -268,14 +275,13 @@ def _open(nodes):
 class Handle:
     """A definition that the engine has opened. It keeps the arrays and functions that the engine uses."""
 
-    def __init__(self, node, number, cardinality, indexed, spec, text):
+    def __init__(self, node, inputs, seen, decided, number, cardinality, indexed, spec, text):
         self.number, self.cardinality, self.indexed, self.text = number, cardinality, indexed, text
         self.spec, self._specs = spec, None
-        self.inputs, self._nodes = [n._handle for n in node.inputs], node.inputs
+        self.inputs, self._nodes = inputs, node.inputs
         self._kept = {**vars(node), "_handle": None}  # not the node: it would go with the next collection only
-        self.seen = decisions.count  # when it was found to be current
-        self.functions = node.functions()
-        self.decided = [f.decision for f in self.functions]
+        self.seen = seen  # how many decisions there were when it was found to be current
+        self.functions, self.decided = node.functions(), decided
         self.calls = any([h.calls for h in self.inputs]) or any([f.calls_python() for f in self.functions])
         # Whether there is no function in all of it, which may turn out to be another kind, and nothing outside of it.
         self.settled = not self.functions and not node.looks and all([h.settled for h in self.inputs])

@@ -79,8 +79,7 @@ class Iterator:
 
     def _next_group(self):
         _native.check_fork()
-        if _jobs.answering(self._mark):
-            raise RuntimeError("a function of the dataset asks the iterator that runs it for elements; give it an iterator of its own")
+        self._refuse_own_functions()
         with self._lock:
             try:
                 return self._pop()  # another thread was here first
@@ -95,14 +94,21 @@ class Iterator:
             except BaseException as e:
                 # Whatever was under way, such as a group that an interrupt kept from
                 # arriving, is made again by the next call.
-                self._state, self._known = self._here(), self._last()
-                self._remember()
-                self._abandon()
+                if not self._closed:  # or nothing is left to remember
+                    self._state, self._known = self._here(), self._last()
+                    self._remember()
+                    self._abandon()
                 self._jobs = None
                 if isinstance(e, StopIteration) and not self._over:
                     # A loop would take it for the end (PEP 479).
                     raise RuntimeError("a function or generator of the dataset raised StopIteration") from e
                 raise
+
+    def _refuse_own_functions(self):
+        """Raises in a function of the dataset: who waits for it, perhaps another thread, has the lock."""
+        if _jobs.answering(self._mark):
+            raise RuntimeError("a function of the dataset asks the iterator that runs it for elements, a state or stats; give it an "
+                               "iterator of its own")
 
     def _deliver(self, call):
         """The first element of the next group; the others are ready then."""
@@ -277,6 +283,7 @@ class Iterator:
             >>> it.state_dict()["position"], it.state_dict(at=0)["position"]
             (2, 0)
         """
+        self._refuse_own_functions()
         with self._lock:
             if self._state is None:
                 self._open(None)
@@ -322,6 +329,7 @@ class Iterator:
             _state.check_types(s)
         if not states:
             raise InvalidArgumentError("load_state_dict: the list of states is empty; give the states of all readers")
+        self._refuse_own_functions()
         with self._lock:
             if state is not states[0]:
                 state = self._combined(states)
@@ -362,6 +370,7 @@ class Iterator:
             >>> [s["elements"] for s in it.stats().stages]
             [100, 100, 10]
         """
+        self._refuse_own_functions()
         with self._lock:
             return Stats(self._counted(), self._waited, self._end - len(self._ready) - self._start)
 

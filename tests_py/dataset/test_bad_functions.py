@@ -167,12 +167,16 @@ def test_arrays_that_functions_write_again(kind):
             assert (a == k).all()
 
 
+ASKED = {"elements": next, "a state": lambda it: it.state_dict(), "another place": lambda it: it.load_state_dict({}), "stats": lambda it: it.stats()}
+
+
 @pytest.mark.parametrize("kind", ["the waiting thread", "threads"])
-def test_a_function_that_asks_its_own_iterator(kind):
+@pytest.mark.parametrize("what", ASKED)
+def test_a_function_that_asks_its_own_iterator(kind, what):
     it = None
 
     def f(x):
-        return int(next(it)) if int(x) == 4 else int(x)
+        return int(ASKED[what](it)) if int(x) == 4 else int(x)
 
     it = iter(Dataset.range(10).map(f, **KINDS[kind]))
     got, ended = [], threading.Event()
@@ -186,6 +190,30 @@ def test_a_function_that_asks_its_own_iterator(kind):
     threading.Thread(target=walk, daemon=True).start()
     assert ended.wait(30) and got == [0, 1, 2, 3]
     it.close()
+
+
+def test_a_function_that_closes_its_own_iterator():
+    def closing():
+        yield 0
+        it.close()
+        yield from range(1, 9)
+
+    def f(x):
+        if int(x) == 2:
+            it.close()
+        return int(x)
+
+    for ds in (Dataset.from_generator(closing, output_signature=TensorSpec((), "int64")), Dataset.range(9).map(f),
+               Dataset.range(9).filter(lambda x: f(x) >= 0), Dataset.range(9).map(f, num_parallel_calls=2)):
+        it, got = iter(ds), []
+        try:
+            for x in it:
+                got.append(int(x))
+        except infeed.CancelledError:
+            pass
+        assert got == list(range(len(got)))
+        with pytest.raises((infeed.CancelledError, StopIteration)):
+            next(it)
 
 
 @pytest.mark.parametrize("kind", KINDS)

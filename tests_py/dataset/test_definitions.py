@@ -1,6 +1,8 @@
 """Definitions of many operations, and those that use others more than once."""
 
+import gc
 import pickle
+import threading
 
 import pytest
 
@@ -81,3 +83,44 @@ def test_operations_are_opened_together(monkeypatch):
     for _ in range(50):
         ds = ds.map(lambda x: x + 1).take(90)
     assert int(next(iter(ds))) == 50 and calls.count("dataset_open") <= 3
+
+
+@pytest.mark.parametrize("source", [lambda: Dataset.from_tensor_slices(["a", "bb", "c"]), lambda: Dataset.from_tensor_slices([1, 2, 3])], ids=["text", "numbers"])
+def test_what_is_below_may_be_opened_anew_meanwhile(source, monkeypatch):
+    """As by another thread, between the description of what is above it and its opening."""
+    below, want = source(), list(source())
+    assert len(below) == 3
+    call = _native.Call.__call__
+
+    def opening(self, name, data=None, args=()):
+        if name == "dataset_open":
+            monkeypatch.undo()
+            below._node._handle = None
+            assert len(below) == 3
+            gc.collect()
+        return call(self, name, data, args)
+
+    monkeypatch.setattr(_native.Call, "__call__", opening)
+    batch, = below.repeat(2).batch(6)
+    assert batch.tolist() == 2 * want and list(below) == want
+
+
+def test_threads_open_a_definition_together():
+    failed = []
+    for _ in range(20):
+        ds = Dataset.range(10).map(lambda x: int(x) + 1).map(lambda x: x * 2).batch(5)
+        start = threading.Barrier(4)
+
+        def walk():
+            try:
+                start.wait(30)
+                assert [b.tolist() for b in ds] == [[2, 4, 6, 8, 10], [12, 14, 16, 18, 20]]
+            except BaseException as e:
+                failed.append(e)
+
+        threads = [threading.Thread(target=walk) for _ in range(4)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join(60)
+    assert not failed
