@@ -91,7 +91,7 @@ def dtype_of(value, what):
     value = getattr(value, "as_numpy_dtype", value)
     if value is None:
         raise InvalidArgumentError(f"{what} has no dtype; give one, such as np.float32")
-    if value in (str, bytes) or isinstance(value, str) and value == "string":
+    if value in (str, bytes):
         return TEXT
     dtype = _spec.dtype_of(np.float32 if value is float else value, what)
     return TEXT if dtype.kind in "SU" else dtype.newbyteorder("=")

@@ -90,6 +90,8 @@ class _Generating(Function):
         for i, (v, spec) in enumerate(zip(leaves, self.promised)):
             if spec.dtype.hasobject:
                 a = _trace.result_array(v, f"from_generator: component {i}")
+                if a.size == 0 and not isinstance(v, np.ndarray):  # an empty list is one of text too
+                    a = a.astype(object)
                 good = a.dtype.hasobject
             elif isinstance(v, (str, bytes)) or (a := _array(v, f"from_generator: component {i}")).dtype.kind in "OSU":
                 a, good = np.asarray(v, object), False

@@ -14,12 +14,14 @@ from infeed._errors import InvalidArgumentError, UnimplementedError
 
 
 def dtype_of(value, what):
-    """The dtype that a value is or names; those of ml_dtypes have names where that is installed. TypeError: none."""
+    """The dtype that a value is or names; those of ml_dtypes have names where that is installed, text is "string". TypeError: none."""
     try:
         return np.dtype(value)
     except TypeError as e:
         why = e
     if isinstance(value, str):
+        if value == "string":
+            return np.dtype(object)
         try:
             import ml_dtypes
 

@@ -4,8 +4,6 @@ import ast
 import collections
 import re
 
-import numpy as np
-
 from infeed import _definition, _spec
 from infeed._errors import InvalidArgumentError
 from infeed._spec import RaggedTensorSpec, TensorSpec
@@ -78,12 +76,6 @@ def _value(tree):
         shape = dims if isinstance(dims, tuple) else (dims,)
         name = tree.value.id
         if name.startswith("ragged_"):
-            return RaggedTensorSpec(shape, _dtype(name[len("ragged_"):]))
-        return TensorSpec(shape, _dtype(name))
+            return RaggedTensorSpec(shape, _spec.dtype_of(name[len("ragged_"):], "a spec"))
+        return TensorSpec(shape, _spec.dtype_of(name, "a spec"))
     raise ValueError(f"{ast.unparse(tree)} is no component: give its dimensions too, as in int64[]")
-
-
-def _dtype(name):
-    if name == "string":
-        return np.dtype(object)
-    return _spec.dtype_of(name, "a spec")

@@ -263,6 +263,20 @@ def test_large_elements():
     assert np.array_equal(Dataset.from_tensor_slices(a).batch(2)[0], a[:2])
 
 
+def test_an_empty_list_of_a_generator_is_one_of_text():
+    spec = infeed.TensorSpec((None,), object)
+    got = list(infeed.Dataset.from_generator(lambda: iter([["a"], [], ["b", "c"]]), output_signature=spec))
+    assert [x.tolist() for x in got] == [[b"a"], [], [b"b", b"c"]] and got[1].dtype == object
+    with pytest.raises(infeed.InvalidArgumentError, match=r"float64\[0\]; output_signature says"):
+        list(infeed.Dataset.from_generator(lambda: iter([np.zeros(0)]), output_signature=spec))
+
+
+def test_text_has_two_names():
+    spec = infeed.TensorSpec((), "string")
+    assert spec == infeed.TensorSpec((), object) == infeed.TensorSpec((), "object")
+    assert list(infeed.Dataset.from_generator(lambda: iter(["a", b"b"]), output_signature=spec)) == [b"a", b"b"]
+
+
 @pytest.mark.parametrize("spec", [TensorSpec((None, 3), "int64"), TensorSpec([], bool, name="x")])
 def test_tensor_spec(spec):
     assert spec == pickle.loads(pickle.dumps(spec)) and hash(spec) == hash(TensorSpec(spec.shape, spec.dtype))

@@ -79,6 +79,13 @@ class Script:
             pytest.fail(f"the script has not ended within {limit} s:\n{self.process.stderr.read()[-4000:]}")
         return self.process.returncode
 
+    def until_asleep(self, limit=20):
+        """Waits until its main thread waits for something."""
+        end = time.monotonic() + limit
+        while (state := Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[0]) != "S":
+            assert time.monotonic() < end, f"its main thread is in state {state}"
+            time.sleep(0.01)
+
     def gone(self, limit=5):
         """True when no process of its session is left; waits for it up to a limit."""
         end = time.monotonic() + limit

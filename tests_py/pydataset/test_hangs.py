@@ -148,7 +148,7 @@ def test_ctrl_c(start, options):
             raise SystemExit(7)
         """)
     assert s.line() == "waiting"
-    time.sleep(0.3)  # so that it does wait; earlier is as good
+    s.until_asleep()
     sent = time.monotonic()
     s.send(signal.SIGINT)
     assert s.line() == "taken"
