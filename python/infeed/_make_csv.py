@@ -1,19 +1,19 @@
 """make_csv_dataset: batches of the columns of CSV files, by name."""
 
+import codecs
 import collections
 import csv
 import glob
-import gzip
 import io
 import itertools
-import zlib
 
 import numpy as np
 
 from infeed import _arguments
 from infeed._dataset import Dataset
 from infeed._errors import InvalidArgumentError
-from infeed._files import CsvDataset
+from infeed._files import CsvDataset, TextLineDataset
+from infeed._options import Options
 from infeed._sources import paths_of
 
 _OP = "make_csv_dataset"
@@ -48,6 +48,10 @@ def make_csv_dataset(file_pattern, batch_size, column_names=None, column_default
     """
     size = _arguments.integer(_OP, "batch_size", batch_size)
     files = _files(file_pattern)
+    if not isinstance(field_delim, str) or len(field_delim) != 1 or field_delim in '"\r\n':
+        raise InvalidArgumentError(f"{_OP}: field_delim is {field_delim!r:.60}; give one character, such as a comma or a tab")
+    if not _known(encoding):
+        raise InvalidArgumentError(f"{_OP}: encoding is {encoding!r:.60}; give one that Python knows, such as utf-8")
     dialect = {"delimiter": field_delim, "quoting": csv.QUOTE_MINIMAL if use_quote_delim else csv.QUOTE_NONE}
     names = _names(files, column_names, header, dialect, compression_type, encoding)
     chosen = _chosen(names, select_columns)
@@ -97,22 +101,34 @@ def _files(pattern):
         if not matches:
             raise InvalidArgumentError(f"{_OP}: no file matches {p!r}")
         found += matches
+    if not found:
+        raise InvalidArgumentError(f"{_OP}: file_pattern is an empty list; a path, or a list of paths, is needed")
     return found
+
+
+def _known(encoding):
+    try:
+        return bool(codecs.lookup(encoding))
+    except (LookupError, TypeError):
+        return False
 
 
 def _rows(path, dialect, compression_type, encoding):
     """The rows of a file as lists of text."""
-    kind = (compression_type or "").upper()
-    with open(path, "rb") as f:
-        head = f.read(2)
-        f.seek(0)
-        if kind == "GZIP" or kind == "AUTO" and head == b"\x1f\x8b":
-            raw = gzip.open(f)
-        elif kind == "ZLIB":
-            raw = io.BytesIO(zlib.decompress(f.read()))
-        else:
-            raw = f
-        yield from csv.reader(io.TextIOWrapper(raw, encoding=encoding, errors="surrogateescape", newline=""), **dialect)
+    try:
+        yield from csv.reader(_lines(path, compression_type, encoding), **dialect)
+    except csv.Error as e:
+        raise InvalidArgumentError(f"{_OP}: the first rows of {path} cannot be read ({e}); give column_names and column_defaults") from e
+
+
+def _lines(path, compression_type, encoding):
+    """The lines of a file, without a mark of the order of bytes before the first one, as CsvDataset reads it."""
+    options = Options()
+    options.threading.private_threadpool_size = 0
+    lines = iter(TextLineDataset(path, compression_type).with_options(options))
+    for number, line in enumerate(lines):
+        text = line.removeprefix(codecs.BOM_UTF8 if number == 0 else b"").decode(encoding, "surrogateescape")
+        yield from io.StringIO(text + "\n", newline="")  # rows may also end with a carriage return alone
 
 
 def _names(files, column_names, header, dialect, compression_type, encoding):
@@ -126,6 +142,8 @@ def _names(files, column_names, header, dialect, compression_type, encoding):
             first = next(_rows(path, dialect, compression_type, encoding), None)
             if first is None:
                 raise InvalidArgumentError(f"{_OP}: {path} is empty; a header was expected")
+            if not first:
+                raise InvalidArgumentError(f"{_OP}: the first row of {path} is empty; a header was expected")
             if names is not None and first != names:
                 raise InvalidArgumentError(f"{_OP}: {path} has the columns {first}; {files[0]} has {names}")
             names = first
@@ -175,6 +193,6 @@ def _holds(dtype, text):
     try:
         if dtype.kind == "i":
             return np.iinfo(dtype).min <= int(text) <= np.iinfo(dtype).max and "_" not in text
-        return abs(float(text)) <= float(np.finfo(dtype).max) or not np.isfinite(float(text))
+        return (abs(float(text)) <= float(np.finfo(dtype).max) or not np.isfinite(float(text))) and "_" not in text
     except ValueError:
         return False
