@@ -1,8 +1,8 @@
 """infeed prune: what is of no use any more, and removing it. Only what has the names of infeed's or tf.data's is ever removed."""
 
+import contextlib
 import os
 import re
-import time
 
 from infeed import _snapshot, _stored, _writing
 from infeed._errors import InvalidArgumentError
@@ -45,7 +45,7 @@ def leftovers(path):
 
 
 def _item(path, why):
-    return {"path": path, "why": why, "bytes": sum(map(os.path.getsize, _files(path)))}
+    return {"path": path, "why": why, "bytes": sum(map(_stored.file_size, _files(path)))}
 
 
 def _strays(path):
@@ -71,8 +71,7 @@ def _of_tf(path, run):
 
 
 def _written_lately(path):
-    newest = max(map(os.path.getmtime, [path, *_files(path)]))
-    return abs(time.time() - newest) < _writing.LEASE
+    return _writing.lately([path, *_files(path)])
 
 
 def _files(path):
@@ -95,7 +94,8 @@ def remove(item):
     """Removes what `leftovers` named. The manifest goes first: a snapshot is whole or not there."""
     path = item["path"]
     for f in sorted(_files(path), key=lambda f: os.path.basename(f) != _snapshot.MANIFEST):
-        os.remove(f)
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(f)
     if os.path.isdir(path):
         inside = [os.path.join(path, n) for n in os.listdir(path) if n == "chunks" or _stored.SHARD.fullmatch(n)]
         for folder in [*inside, path]:

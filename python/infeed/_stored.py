@@ -143,7 +143,15 @@ def _streams(chunks):
 
 def size(path):
     """How many bytes the files below a folder have."""
-    return sum(os.path.getsize(os.path.join(folder, f)) for folder, _, files in os.walk(path) for f in files)
+    return sum(file_size(os.path.join(folder, f)) for folder, _, files in os.walk(path) for f in files)
+
+
+def file_size(path):
+    """How many bytes a file has; none where it is gone by now: others may write and remove files meanwhile."""
+    try:
+        return os.path.getsize(path)
+    except FileNotFoundError:
+        return 0
 
 
 # -- what tf.data saved -------------------------------------------------------------------

@@ -11,15 +11,15 @@ LEASE = 60  # seconds for which what was just written may be being written
 def journal(path):
     """The whole lines of a journal; the engine, which checks them, is the judge of them."""
     out = []
-    with open(path, encoding="utf-8", errors="replace") as file:
-        for line in file:
-            try:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            for line in file:
                 found = json.loads(line)
-            except ValueError:
-                break
-            if not isinstance(found, dict) or out and not (isinstance(found.get("file"), str) and isinstance(found.get("elements"), int)):
-                break
-            out.append(found)
+                if not isinstance(found, dict) or out and not (isinstance(found.get("file"), str) and isinstance(found.get("elements"), int)):
+                    break
+                out.append(found)
+    except (ValueError, FileNotFoundError):  # the end of what is whole; its writer has just committed
+        pass
     return out
 
 
@@ -51,6 +51,17 @@ def leased(path):
     except (OSError, ValueError, TypeError, KeyError):  # it cannot be read: its time is all that there is
         pass
     return abs(age) < LEASE
+
+
+def lately(paths):
+    """Whether one of some files was written lately; those that are gone by now were not."""
+    def age(path):
+        try:
+            return abs(time.time() - os.path.getmtime(path))
+        except FileNotFoundError:
+            return LEASE
+
+    return min(map(age, paths)) < LEASE
 
 
 def _began(process):

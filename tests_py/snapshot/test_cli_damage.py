@@ -90,3 +90,13 @@ def test_a_save_that_takes_long_stays(tmp_path, ask):
     os.utime(now, (1, 1))
     assert len(json.loads(ask("prune", tmp_path, "--yes", "--json")[1].out)["removed"]) == 2
     assert len(infeed.Dataset.load(tmp_path)) == 5
+
+
+def test_files_that_go_meanwhile(tmp_path, ask):
+    """Links that lead nowhere are as files that are listed and gone when they are looked at."""
+    keep_a_part(tmp_path)
+    (folder,) = tmp_path.iterdir()
+    for name in ("chunks/0123456789abcdef-0000-000000.chunk.tmp", "journal-0123456789abcdef", "lease"):
+        (folder / name).symlink_to("nowhere")
+    assert "4 elements in 1 chunk committed" in ask("inspect", tmp_path)[1].out
+    assert ask("prune", tmp_path, "--yes")[0] == 0 and not os.listdir(tmp_path)
