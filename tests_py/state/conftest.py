@@ -4,8 +4,9 @@ KERAS_BACKEND  jax, tensorflow or torch: the trainings on that one only
 INFEED_SOAK    set: all trainings on JAX and on TensorFlow, and killed more often
 
 Trainings run in a process of their own for each backend, the one of the contract
-tests (contract/child.py), which is used again for the next. trainings.py has them,
-trained_on.py their datasets; script.py is the training script that is killed.
+tests (contract/child.py), which is used again for the next. trainings.py, on_disk.py
+and in_keras.py have them, trained_on.py their datasets; script.py is the training
+script that is killed.
 """
 
 import atexit
@@ -45,7 +46,7 @@ def environment(backend):
 
 
 class Child:
-    """A process that runs scenarios of trainings.py, one line of JSON in, one out."""
+    """A process that runs scenarios, one line of JSON in, one out."""
 
     current = None
 
@@ -53,7 +54,7 @@ class Child:
         self.backend = backend
         r, w = os.pipe()
         self.err = tempfile.TemporaryFile("w+")
-        self.process = subprocess.Popen([sys.executable, CHILD, str(w), "trainings"], stdin=subprocess.PIPE,
+        self.process = subprocess.Popen([sys.executable, CHILD, str(w), "trainings", "on_disk", "in_keras"], stdin=subprocess.PIPE,
                                         stdout=subprocess.DEVNULL, stderr=self.err, pass_fds=(w,), env=environment(backend),
                                         text=True, start_new_session=True)
         os.close(w)
