@@ -86,7 +86,11 @@ func Find(fs vfs.FS, folder string) (string, error) {
 	}
 	names, err := fs.List(folder)
 	if errs.KindOf(err) == errs.NotFound {
-		return "", errs.New(errs.NotFound, "load", "%q is not there; give the folder that save or snapshot wrote", folder)
+		what := "is not there"
+		if there, _ := exists(fs, folder); there {
+			what = "is a file"
+		}
+		return "", errs.New(errs.NotFound, "load", "%q %s; give the folder that save or snapshot wrote", folder, what)
 	}
 	if err != nil {
 		return "", err

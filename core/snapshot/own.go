@@ -33,8 +33,11 @@ func newOwnStore(fs vfs.FS, folder string, e *spec.Element, o Options) (store, e
 // first.
 func missing(fs vfs.FS, folder string) (out []string, err error) {
 	for above := path.Dir(folder); ; folder, above = above, path.Dir(above) {
-		there, err := exists(fs, folder)
-		if there || err != nil {
+		info, err := fs.Stat(folder)
+		if err == nil && !info.Dir {
+			err = errs.New(errs.InvalidArgument, "save", "%q is a file, and a folder is needed there; give another path", folder)
+		}
+		if err == nil || errs.KindOf(err) != errs.NotFound {
 			return out, err
 		}
 		if out = append(out, folder); folder == above {

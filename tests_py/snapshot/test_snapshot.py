@@ -215,6 +215,22 @@ def test_golden_snapshots(name):
     assert [e["d"].split() for e in ds] == [[b"text", b"%d" % i] for i in range(20)]
 
 
+def test_a_file_where_a_folder_is_needed(tmp_path):
+    (tmp_path / "f").write_text("x")
+    for path in (tmp_path / "f", tmp_path / "f" / "below" / "it"):
+        for format in ("infeed", "tf"):
+            with pytest.raises(infeed.InvalidArgumentError, match='f" is a file, and a folder is needed there; give another path'):
+                infeed.Dataset.range(3).save(path, format=format)
+    infeed.Dataset.range(3).save(tmp_path / "s")
+    for path in (tmp_path / "f", tmp_path / "s" / "manifest.json"):
+        with pytest.raises(infeed.NotFoundError, match="is a file; give the folder that save or snapshot wrote"):
+            infeed.Dataset.load(path)
+    with pytest.raises(infeed.NotFoundError, match="is not there; give the folder"):
+        infeed.Dataset.load(tmp_path / "nothing")
+    assert (tmp_path / "f").read_text() == "x" and sorted(os.listdir(tmp_path)) == ["f", "s"]
+
+
+
 @pytest.mark.parametrize("use", [lambda p: infeed.Dataset.range(3).save(p), lambda p: infeed.Dataset.range(3).snapshot(p), infeed.Dataset.load])
 def test_an_empty_path_is_not_the_current_folder(use, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
