@@ -150,7 +150,7 @@ class Node:
 
         if _template.made_for_elements(self):
             return
-        it = Dataset(self).take(_FEW).ignore_errors().iterator(epoch=0)
+        it = Dataset(self).take(FEW).ignore_errors().iterator(epoch=0)
         try:
             yield from it
         finally:
@@ -160,7 +160,7 @@ class Node:
         return {**self.__dict__, "_handle": None}
 
 
-_FEW = 16
+FEW = 16  # elements that functions are tried on at most
 _ORDER_ONLY = {"shuffle", "repeat", "prefetch", "shard", "take", "cache", "assert_cardinality"}
 SAME_ELEMENTS = _ORDER_ONLY | {"skip", "filter", "take_while", "unique", "ignore_errors", "snapshot"}
 

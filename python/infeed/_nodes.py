@@ -100,11 +100,14 @@ class FoldNode(FunctionNode):
         def takes():
             return Structure("tuple", items=(structure, node.structure)), specs + node.expected
 
+        def with_state(element):
+            return structure.pack([_element(_trace.result_array(a, op)) for a, _ in given]), element
+
         def sample():
             element = node.first_element()
-            return None if element is None else (structure.pack([_element(_trace.result_array(a, op)) for a, _ in given]), element)
+            return None if element is None else with_state(element)
 
-        function = Function(fn, op, takes, sample)
+        function = Function(fn, op, takes, sample, others=lambda: map(with_state, node.good_elements()))
         output, of_output = function.unseen
         function.unseen = (structure, specs) if op == "reduce" else (Structure("tuple", items=(structure, output)), specs + of_output)
         super().__init__(op, op + "_func", function, {}, (node,))
@@ -131,7 +134,7 @@ class IndexableNode(_definition.Node):
         super().__init__("from_indexable")
         self.obj = obj
         self.function = Function(obj.__getitem__, "from_indexable", lambda: (Structure("leaf"), [TensorSpec((), "int64")]),
-                                 lambda: 0 if len(obj) else None, calls)
+                                 lambda: 0 if len(obj) else None, calls, others=lambda: range(1, min(len(obj), _definition.FEW)))
         self.function.reason = "it reads an object of Python"
         self.function.call = _Indexing(obj)
 

@@ -28,8 +28,8 @@ class DatasetFunction(_function.Function):
     of components and datasets.
     """
 
-    def __init__(self, fn, op, takes, samples, inputs=(), pack=None, calls=None):
-        super().__init__(fn, op, takes, lambda: next(iter(samples()), None), calls)
+    def __init__(self, fn, op, takes, samples, inputs=(), pack=None, calls=None, others=tuple):
+        super().__init__(fn, op, takes, lambda: next(iter(samples()), None), calls, others=others)
         self._samples, self._inputs, self._pack = samples, inputs, pack
         self._template = None
         self._seed = int.from_bytes(np.random.SeedSequence().generate_state(2).tobytes()[:7], "little")
@@ -90,11 +90,7 @@ class DatasetFunction(_function.Function):
 
     def _components(self):
         """The components of a few elements that the function is tried on."""
-        from infeed._dataset import Dataset
-
-        for element in self._samples():
-            leaves = [v for _, v in Structure.of(element)[1]]
-            yield [base64.b64decode(v._node.args["data"]) if isinstance(v, Dataset) else v for v in leaves]
+        return map(_components_of, self._samples())
 
     def compare(self):
         """Compares what is inside with Python's results."""
@@ -124,15 +120,18 @@ class DatasetFunction(_function.Function):
         self.decide()
         return self._results() if self._template is None else (self._template._node.structure, self._template._node.specs)
 
-    @_function.tries
-    def _try(self):
+    def _seen(self):
         made = None
         for components in self._components():
             made = checked(self, self.call(components))
             if not any(map(unknown, functions_of(made))):
                 break
-        if made is None:
-            return self.unseen
+        return self.unseen if made is None else self._like(made)
+
+    def _of(self, element):
+        return self._like(checked(self, self.call(_components_of(element))))
+
+    def _like(self, made):
         self._own = made._node.structure, [TensorSpec((None,) * len(s.shape), s.dtype) for s in made._node.specs]
         return self._own
 
@@ -298,6 +297,13 @@ class DatasetsNode(_definition.Node):
         return {**self.args, self.key: self.function.document(), **{k: f.document() for k, f in self.others.items()}}
 
 
+def _components_of(element):
+    from infeed._dataset import Dataset
+
+    leaves = [v for _, v in Structure.of(element)[1]]
+    return [base64.b64decode(v._node.args["data"]) if isinstance(v, Dataset) else v for v in leaves]
+
+
 def few(node):
     """The first elements of a definition, for functions to be tried on: one, and more where that is not enough."""
     first = node.first_element()
@@ -308,13 +314,14 @@ def few(node):
 
 def flat_map(node, fn):
     """The node of flat_map."""
-    function = DatasetFunction(fn, "flat_map", lambda: (node.structure, node.expected), lambda: few(node))
+    function = DatasetFunction(fn, "flat_map", lambda: (node.structure, node.expected), lambda: few(node), others=node.good_elements)
     return DatasetsNode("flat_map", "map_func", function, {}, (node,))
 
 
 def interleave(node, fn, cycle_length, block_length, calls):
     """The node of interleave."""
-    function = DatasetFunction(fn, "interleave", lambda: (node.structure, node.expected), lambda: few(node), calls=calls)
+    function = DatasetFunction(fn, "interleave", lambda: (node.structure, node.expected), lambda: few(node), calls=calls,
+                               others=node.good_elements)
     args = {"cycle_length": cycle_length, "block_length": block_length, "num_parallel_calls": calls or 0}
     return DatasetsNode("interleave", "map_func", function, args, (node,))
 
@@ -349,5 +356,6 @@ class Integer(_function.Function):
 
 def bucket_by_sequence_length(node, element_length_func, args):
     """The node of bucket_by_sequence_length."""
-    length = Integer(element_length_func, "bucket_by_sequence_length", lambda: (node.structure, node.expected), node.first_element)
+    length = Integer(element_length_func, "bucket_by_sequence_length", lambda: (node.structure, node.expected), node.first_element,
+                     others=node.good_elements)
     return _nodes.FunctionNode("bucket_by_sequence_length", "element_length_func", length, args, (node,))

@@ -260,8 +260,8 @@ class Transformations(Batching, Mixing):
             [0, 2]
         """
         for node in self._node.nodes():
-            if isinstance(node, _nodes.MapNode):
-                node.function.may_fail = True
+            if (function := getattr(node, "function", None)) is not None:
+                function.may_fail = True
         out = self._apply("ignore_errors")
         out._node.log_warning = bool(log_warning)
         return out

@@ -48,6 +48,35 @@ def test_elements_that_fail_at_the_start_are_left_out(made):
     assert ds.element_spec["x"] == infeed.TensorSpec((), "int64")
 
 
+def after(x, value):
+    """A value, but for x below 3, for which it fails."""
+    failing(3)(x)
+    return value
+
+
+class Items:
+    def __len__(self):
+        return 5
+
+    def __getitem__(self, index):
+        return after(index, index)
+
+
+@pytest.mark.parametrize("make, want", [
+    (lambda: Dataset.from_indexable(Items()), [3, 4]),
+    (lambda: Dataset.range(5).filter(lambda x: after(x, True)), [3, 4]),
+    (lambda: Dataset.range(5).scan(0, lambda s, x: (s + 1, after(x, int(x)))), [3, 4]),
+    (lambda: Dataset.range(5).flat_map(lambda x: after(x, Dataset.range(int(x)))), [0, 1, 2, 0, 1, 2, 3]),
+    (lambda: Dataset.range(5).interleave(lambda x: after(x, Dataset.range(int(x)))), [0, 0, 1, 1, 2, 2, 3]),
+    (lambda: Dataset.range(5).map(lambda x: after(x, x)).flat_map(lambda x: after(x, Dataset.range(int(x)))), [0, 1, 2, 0, 1, 2, 3]),
+    (lambda: Dataset.range(5).bucket_by_sequence_length(lambda x: after(x, 3), [2], [1, 1]).unbatch(), [3, 4]),
+], ids=["from_indexable", "filter", "scan", "flat_map", "interleave", "map and flat_map", "bucket_by_sequence_length"])
+def test_every_function_may_fail_at_the_start(make, want):
+    with pytest.raises(ValueError, match="less than 3"):
+        list(make())
+    assert [int(x) for x in make().ignore_errors()] == want
+
+
 def test_batches_that_fail_at_the_start_are_left_out():
     ds = Dataset.range(8).map(failing(3)).batch(2).ignore_errors()
     assert [e["x"].tolist() for e in ds] == [[4, 5], [6, 7]]
