@@ -125,11 +125,36 @@ func bestJournal(fs vfs.FS, folder string, l *layout, ordered bool, seeds int) (
 		if j == nil || !j.head.Spec.Equal(l.spec) || len(j.head.Seeds) != seeds || j.head.Ordered != ordered {
 			continue
 		}
+		if err := j.cut(fs, folder); err != nil {
+			return nil, err
+		}
 		if j.writer = writer; best == nil || j.count > best.count {
 			best = j
 		}
 	}
 	return best, nil
+}
+
+// cut ends a journal before the first chunks that are not there: somebody removed them, and
+// their elements are made again.
+func (j *journal) cut(fs vfs.FS, folder string) error {
+	lines := j.chunks
+	j.chunks, j.count = nil, 0
+	var group []journalLine
+	for _, l := range lines {
+		there, err := exists(fs, path.Join(folder, chunkFolder, l.File))
+		if err != nil {
+			return err
+		}
+		if !there {
+			return nil
+		}
+		if group = append(group, l); !j.head.Ordered || l.ordering() {
+			j.add(group)
+			group = nil
+		}
+	}
+	return nil
 }
 
 // infos returns the chunks without tokens.

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -135,4 +136,35 @@ func TestWhatIsRemovedWhileItIsRead(t *testing.T) {
 func taken(t *testing.T, it dataset.Iterator) []datasettest.Element {
 	out, _ := datasettest.Take(t, it, 7, 1<<40)
 	return out
+}
+
+// A pass goes on from what is there: elements whose files somebody removed are made again.
+func TestWhatIsRemovedOfAnUnfinishedSnapshot(t *testing.T) {
+	want := read(t, memfs.New(), made{n: 300})
+	for first, shard := range map[string]dataset.Program{"-00000[0]": nil, "-00000[0-3]": thirds{}} { // what the first chunks are named
+		fs, o := memfs.New(), Options{ChunkBytes: 1000, Shard: shard}
+		begun, err := Keep(made{n: 300}, "/s", o, KeepOptions{})
+		require.NoError(t, err)
+		s := dataset.NewScope(fs, 0)
+		it, err := begun.Iterate(s, dataset.PassKey(0), nil)
+		require.NoError(t, err)
+		_, _ = datasettest.Take(t, it, 7, 200)
+		s.Close()
+		chunks := below(t, fs, "/s/chunks")
+		require.Greater(t, len(chunks), 10)
+		for _, chunk := range chunks {
+			left, again := memfs.New(), int64(0)
+			for _, f := range below(t, fs, "/s") {
+				left.Set(f, fs.Bytes(f))
+			}
+			require.NoError(t, left.Remove(chunk))
+			d, err := Keep(made{n: 300, made: &again}, "/s", o, KeepOptions{})
+			require.NoError(t, err)
+			require.Equal(t, want, read(t, left, d), chunk)
+			require.Equal(t, regexp.MustCompile(first).MatchString(chunk), again == 300, chunk)
+			stored, err := Load(left, "/s")
+			require.NoError(t, err)
+			require.Equal(t, want, read(t, left, stored), chunk)
+		}
+	}
 }
