@@ -157,6 +157,8 @@ def _answer(fn, elements):
 
 
 def _watch(parent):
+    # The kernel's signal at a parent's death comes when the thread that started this process ends, and any thread may
+    # have been that one; the end of the socket is not seen while the function runs.
     while os.getppid() == parent:
         time.sleep(0.5)
     os._exit(0)
