@@ -4,7 +4,6 @@ The links name where: TF tensorflow/tensorflow, HFD huggingface/datasets.
 """
 
 import struct
-import time
 
 import numpy as np
 import pytest
