@@ -73,6 +73,8 @@ func LoadTF(fs vfs.FS, at string, o TFOptions) (dataset.Definition, error) {
 func (d *tfLoaded) setSpec(o TFOptions) error {
 	f := d.about
 	switch d.elements = o.Spec; {
+	case o.Raw && errs.KindOf(f.noSpec) == errs.DataLoss:
+		return f.noSpec
 	case o.Raw:
 		return d.setRaw()
 	case d.elements == nil && f.noSpec != nil:

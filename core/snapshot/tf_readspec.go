@@ -26,6 +26,7 @@ const (
 	tfTypeSpec   = 34
 	tfBounded    = 35
 	tfList       = 51
+	tfLastField  = 63 // a field with a higher number is none of a StructuredValue
 	tfSpecDepth  = 60
 	tfSparseKind = 1
 	tfRaggedKind = 3
@@ -89,6 +90,9 @@ func (r *tfSpecReader) structure(b []byte, name string, depth int) (s spec.Struc
 				r.broken()
 			}
 		default:
+			if field > tfLastField {
+				r.broken()
+			}
 			r.fail(errs.New(errs.Unimplemented, "load", "%q has elements whose component%s is no tensor (field %d of their spec)", r.path, name, field))
 		}
 	})

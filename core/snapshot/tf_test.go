@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/klauspost/compress/s2"
@@ -118,6 +119,7 @@ func TestDamagedFoldersOfTensorFlow(t *testing.T) {
 		"another version":   {func(fs *memfs.FS) { fs.Set("/s/snapshot.metadata", append([]byte{}, append(tfDone, 0x20, 3)...)) }, errs.Unimplemented, "version 3"},
 		"no spec":           {func(fs *memfs.FS) { require.NoError(t, fs.Remove("/s/dataset_spec.pb")) }, errs.NotFound, "dataset_spec.pb"},
 		"cut spec":          {func(fs *memfs.FS) { fs.Set("/s/dataset_spec.pb", tfTupleSpec[:9]) }, errs.DataLoss, "no spec"},
+		"another spec":      {func(fs *memfs.FS) { fs.Set("/s/dataset_spec.pb", []byte("\xa2\xaf\x42\x01x")) }, errs.DataLoss, "no spec"},
 		"a spec of others":  {func(fs *memfs.FS) { fs.Set("/s/dataset_spec.pb", []byte("\x92\x02\x0f\x08\x05\x1a\x0bDatasetSpec")) }, errs.Unimplemented, "component is a DatasetSpec"},
 		"the run is gone":   {func(fs *memfs.FS) { fs.Set("/s/snapshot.metadata", []byte("\x12\x01x\x20\x02\x30\x05\xc0\x3e\x01")) }, errs.DataLoss, "folder of the run"},
 		"a run elsewhere":   {func(fs *memfs.FS) { fs.Set("/s/snapshot.metadata", []byte("\x12\x05../..\x20\x02\xc0\x3e\x01")) }, errs.DataLoss, "no metadata"},
@@ -145,6 +147,8 @@ func TestDamagedFoldersOfTensorFlow(t *testing.T) {
 		require.Error(t, err, name)
 		require.Equal(t, c.kind, errs.KindOf(err), "%s: %v", name, err)
 		require.ErrorContains(t, err, c.said, name)
+		_, err = LoadTF(fs, "/s", TFOptions{Compression: Auto, Raw: true}) // as for infeed verify
+		require.Equal(t, strings.HasSuffix(c.said, "no spec"), err != nil && strings.HasSuffix(err.Error(), "no spec of elements that tf.data saved"), name)
 	}
 }
 
