@@ -150,8 +150,10 @@ class Iterator:
                 self._waited += time.perf_counter() - start
             if call.struct.entry.status != _native.JOB:
                 return
+            start = time.perf_counter()
             self._jobs.run(_native.Entry.from_buffer_copy(call.struct.entry))
             call.struct.entry.slot = 0
+            self._waited += time.perf_counter() - start  # for what it did itself
 
     def _log_end(self):
         """Logs what ignore_errors(log_warning=True) left out, and what else went wrong and stopped nobody."""

@@ -8,11 +8,11 @@ class Stats:
     `bytes` (without text), `seconds` (in it, without the stages below it), `waited`
     (seconds in the stages below it) and `queue` (pieces of elements that it has made
     ahead or is making). waiting, ahead: how many groups of elements are ready, and may
-    be at most. consumer_wait: seconds that the loop waited for elements. lost, places:
-    what errors="skip" and ignore_errors left out, how much and the first places.
-    notices: what went wrong and stopped nobody, such as a snapshot for which there is
-    no room. bottleneck: the text of the stage that took the most time, where the loop
-    waited at all.
+    be at most. consumer_wait: seconds that the loop waited for elements, or called
+    functions for them. lost, places: what errors="skip" and ignore_errors left out, how
+    much and the first places. notices: what went wrong and stopped nobody, such as a
+    snapshot for which there is no room. bottleneck: the text of the stage that took the
+    most time, where the loop waited at all.
     """
 
     def __init__(self, counted, waited, delivered):

@@ -19,7 +19,7 @@ def test_each_stage_is_counted_and_the_slowest_is_named():
     assert [s["bytes"] for s in stats.stages] == [160, 160, 80, 80]
     source, mapped, filtered, batched = stats.stages
     assert mapped["text"].startswith("map(slow") and mapped["seconds"] > 0.03
-    assert stats.bottleneck == mapped["text"] and stats.consumer_wait > 0
+    assert stats.bottleneck == mapped["text"] and stats.consumer_wait > 0.03
     assert source["waited"] == 0 and filtered["waited"] > 0.03 < batched["waited"]
     assert stats.delivered == 2 and stats.lost == 0 and stats.places == [] == stats.notices
     table = str(stats).splitlines()
