@@ -32,12 +32,15 @@ func (t *Token) Numbers(op string, n int) ([]int64, error) {
 		return nil, errs.New(errs.StateMismatch, op, "its state has %d numbers; %d were expected", len(t.At), n)
 	}
 	for _, x := range t.At {
-		if x < 0 {
+		if x < 0 || x > mostNumber {
 			return nil, errs.New(errs.StateMismatch, op, "its state has the number %d", x)
 		}
 	}
 	return t.At, nil
 }
+
+// mostNumber bounds the numbers of a token, so that what is counted on from there fits.
+const mostNumber = 1 << 62
 
 // Input returns the token of input i; nil for the start.
 func (t *Token) Input(op string, i int) (*Token, error) {

@@ -29,6 +29,9 @@ type Options struct {
 	// Together is how many records belong together, 1 if 0: blocks hold a multiple of
 	// them, and a file that ends between such is damaged. The policy is Raise then.
 	Together int
+	// Stopped tells why to stop, if it is not nil and returns an error: it is asked before
+	// each read, of which one record, or a search behind damage, may need any number.
+	Stopped func() error
 }
 
 // Reader walks over the records of files, one file after the other. At most one is
@@ -217,6 +220,11 @@ func (r *Reader) guess(rows int) int {
 
 // more reads on until n bytes are in w. Bytes may be there before an error too.
 func (r *Reader) more(w *window, b *Block, n int) error {
+	if r.o.Stopped != nil {
+		if err := r.o.Stopped(); err != nil {
+			return err
+		}
+	}
 	ahead := 2 * r.o.BlockBytes
 	if r.in.size != unknown { // small files need little memory
 		const grown = 4096

@@ -107,7 +107,7 @@ func (r *records) read(s *dataset.Scope, paths []string, bytes int, from *datase
 	if bytes == 0 {
 		bytes = int(min(r.files.BufferBytes, mostBuffer))
 	}
-	o := record.Options{Compression: r.files.Compression, Errors: r.files.Errors, BlockBytes: bytes, Deferred: true}
+	o := record.Options{Compression: r.files.Compression, Errors: r.files.Errors, BlockBytes: bytes, Deferred: true, Stopped: s.Err}
 	return dataset.NewOrdered(r.op, s, min(s.Workers, readers), from, func(from *dataset.Token) (dataset.Work, error) {
 		at, err := from.Numbers(r.op, 3)
 		if err != nil {

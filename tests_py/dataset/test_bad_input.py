@@ -326,3 +326,14 @@ def test_memory_of_damaged_lengths_is_bounded(tmp_path):
     """
     out = subprocess.run([sys.executable, "-c", textwrap.dedent(code), str(path)], capture_output=True, text=True, timeout=60)
     assert int(out.stdout) < 200 << 10, out.stderr
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_an_error_in_a_file_without_end_comes_at_once(tmp_path, workers):
+    path = tmp_path / "x"
+    path.touch()
+    for size in (1 << 40, 1 << 20):  # of zeros: reading all of them would take hours
+        with open(path, "r+b") as f:
+            f.truncate(size)
+        with pytest.raises(infeed.DataLossError, match="not a TFRecord file"):
+            next(iter(with_workers(infeed.TFRecordDataset(path), workers)))

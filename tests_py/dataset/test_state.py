@@ -2,6 +2,7 @@
 
 import copy
 import gc
+import itertools
 import json
 import pickle
 import subprocess
@@ -191,3 +192,40 @@ def test_resume_in_another_process():
     assert got == want
     assert later["seeds"] == state["seeds"], "the seed that was drawn is not that of the state"
     assert run(json.dumps(later))[1] == run(json.dumps(state))[2]
+
+
+STREAMS = {
+    "cache": lambda ds: ds.cache().repeat(2), "shuffle": lambda ds: ds.shuffle(4, seed=1), "skip": lambda ds: ds.skip(1).take(9),
+    "enumerate": lambda ds: ds.enumerate(), "batch": lambda ds: ds.batch(2).unbatch(), "ignore_errors": lambda ds: ds.ignore_errors(),
+    "scan": lambda ds: ds.scan(0, lambda s, x: (s + 1, x)), "interleave": lambda ds: ds.interleave(infeed.Dataset.from_tensors, cycle_length=2),
+    "flat_map": lambda ds: ds.flat_map(lambda x: infeed.Dataset.range(x)), "concatenate": lambda ds: ds.concatenate(ds),
+}
+
+
+def numbers_in(value, path=()):
+    """Where there are numbers in a value made of dicts and lists."""
+    if type(value) is int:
+        yield path
+    for key, part in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        yield from numbers_in(part, (*path, key))
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_numbers_of_states_that_cannot_be(name):
+    ds = STREAMS[name](infeed.Dataset.range(9).filter(lambda x: x > 0))
+    it = iter(ds)
+    next(it), next(it)
+    state = it.state_dict()
+    for path in numbers_in(state["token"]):
+        for number in (2**63 - 1, 2**62 + 1, 2**62, -1):
+            bad = copy.deepcopy(state)
+            part = bad["token"]
+            for key in path[:-1]:
+                part = part[key]
+            part[path[-1]] = number
+            other = iter(ds)
+            try:
+                other.load_state_dict(bad)
+                list(itertools.islice(other, 30))
+            except infeed.Error as e:
+                assert not isinstance(e, infeed.InternalError), (path, number, e)
