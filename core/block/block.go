@@ -75,9 +75,12 @@ func (t *Text) AppendRange(o *Text, from, to int) {
 	}
 	shift := int64(len(t.Data)) - first
 	t.Data = append(t.Data, o.Data[first:last]...)
-	for i := from; i < to; i++ {
-		t.Starts = append(t.Starts, o.Starts[i]+shift)
-		t.Ends = append(t.Ends, o.Ends[i]+shift)
+	n := len(t.Starts)
+	t.Starts, t.Ends = append(t.Starts, o.Starts[from:to]...), append(t.Ends, o.Ends[from:to]...)
+	starts, ends := t.Starts[n:], t.Ends[n:]
+	for i := range starts {
+		starts[i] += shift
+		ends[i] += shift
 	}
 }
 

@@ -154,14 +154,15 @@ func (g *growth) next() int64 {
 	return g.limit
 }
 
-func (g *growth) saw(j *Job, took time.Duration) {
+// saw tells how many bytes a piece became, and how long that took.
+func (g *growth) saw(j *Job, bytes int64, took time.Duration) {
 	g.Lock()
 	defer g.Unlock()
 	switch {
 	case j.Limit < g.limit:
-	case (took > 2*pieceTime || j.Out.Bytes() > 2*g.bytes) && g.limit > 1:
+	case (took > 2*pieceTime || bytes > 2*g.bytes) && g.limit > 1:
 		g.limit /= 2
-	case took < pieceTime && j.Out.Bytes() < g.bytes && g.limit < pieceLimit:
+	case took < pieceTime && bytes < g.bytes && g.limit < pieceLimit:
 		g.limit *= 2
 	}
 }
@@ -237,14 +238,17 @@ func Again(n int64, err error) error {
 }
 
 func (o *Ordered) do(j *Job) {
+	made := int64(0)
 	if j.err == nil {
 		start := time.Now()
 		o.work.Work(j)
-		o.growth.saw(j, time.Since(start))
+		took := time.Since(start)
+		made = j.Out.Bytes()
+		o.growth.saw(j, made, took)
 	} else if !errors.Is(j.err, io.EOF) {
 		j.Fails = append(j.Fails, Failure{0, j.err})
 	}
-	j.bytes = j.In.Bytes() + j.Out.Bytes()
+	j.bytes = j.In.Bytes() + made
 	o.scope.Budget.Hold(j.bytes)
 	j.ready <- struct{}{}
 }
