@@ -63,7 +63,7 @@ def items(op, name, value):
     try:
         return list(value)
     except TypeError:
-        raise InvalidArgumentError(f"{op}: {name} is {value!r:.100}; a list is needed") from None
+        raise TypeError(f"{op}: {name} is {value!r:.100}; a list is needed") from None
 
 
 def dataset(op, name, value):
