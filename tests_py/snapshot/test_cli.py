@@ -12,19 +12,7 @@ import pytest
 import infeed
 from infeed import _progress
 
-
-def keep(path, k):
-    assert len(list(infeed.Dataset.range(10).map(lambda x: x + k).snapshot(path))) == 10
-
-
-def keep_a_part(path):
-    def bad(x):
-        if int(x) == 4:
-            raise KeyError("four")
-        return x
-
-    with pytest.raises(KeyError):
-        list(infeed.Dataset.range(10).map(bad).snapshot(path, fingerprint="1"))
+from .keeping import keep, keep_a_part
 
 
 def test_inspect_says_what_is_stored_and_why_it_differs(tmp_path, ask):

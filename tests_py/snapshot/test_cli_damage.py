@@ -7,19 +7,7 @@ import pytest
 
 import infeed
 
-
-def keep(path, k):
-    assert len(list(infeed.Dataset.range(10).map(lambda x: x + k).snapshot(path))) == 10
-
-
-def keep_a_part(path):
-    def bad(x):
-        if int(x) == 4:
-            raise KeyError("four")
-        return x
-
-    with pytest.raises(KeyError):
-        list(infeed.Dataset.range(10).map(bad).snapshot(path, fingerprint="1"))
+from .keeping import keep, keep_a_part
 
 
 @pytest.mark.parametrize("text", [b"", b"junk", b"\xff\xfe", b"[1, 2]\n", b'{"about": 3}\n', b'{"about": {"parts": []}}\n'])
