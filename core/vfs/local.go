@@ -127,6 +127,10 @@ func wrap(err error, op, path string) error {
 		advice = " is a folder; give the files in it"
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
 		advice = " (open fewer files at a time, or raise `ulimit -n`)"
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		advice = " (make room on that disk, or write to another one)"
+	case errors.Is(err, syscall.EFBIG):
+		advice = " (raise `ulimit -f`, or write to a file system that takes larger files)"
 	}
 	return errs.Wrap(reason(err), kindOf(err), op, "%q%s", path, advice)
 }

@@ -101,6 +101,7 @@ func TestErrorsOfTheMachineHaveKinds(t *testing.T) {
 	require.NoError(t, err)
 	_, err = full.Write([]byte("x"))
 	require.ErrorIs(t, err, syscall.ENOSPC)
+	require.ErrorContains(t, err, `"/dev/full" (make room on that disk, or write to another one): no space left`)
 	require.Equal(t, errs.ResourceExhausted, errs.KindOf(err))
 	require.NoError(t, full.Close())
 	_, err = full.Write([]byte("x"))
