@@ -8,7 +8,9 @@
  * for each digit. Fields that they leave to slower ones end a run of plain rows. */
 
 /* Bytes of a number that are looked at without asking. */
-enum { REACH = 24 };
+enum { REACH = 26 };
+/* How far the end of a row is looked for. */
+enum { FAR = 512 };
 
 #define ONES 0x0101010101010101u
 #define HIGHS 0x8080808080808080u
@@ -105,11 +107,15 @@ INLINE const unsigned char *read_decimal(const unsigned char *p, const unsigned 
   v = (v & before) | (load(p + 1) & ~before);
   int n = first(marks(v));
   if (RARELY(n == 0)) return NULL;
-  if (RARELY(n == 8)) return any_decimal(p, end, d);
   d->digits = eight(v, n);
+  for (int more = n; more == 8; n += more) {
+    if (RARELY(n == 24)) return NULL;
+    more = first(marks(v = load(p + n + 1)));
+    if (more > 0) d->digits = d->digits * tens[more] + eight(v, more);
+  }
   d->power = point - n;
   p += n + 1;
-  if (RARELY(*p >= 'E')) return exponent(p, end, d, n);
+  if (RARELY(*p >= 'E' || n > 19)) return exponent(p, end, d, n);
   return p;
 }
 
@@ -217,6 +223,20 @@ INLINE const unsigned char *stop(const unsigned char *p, const unsigned char *en
   for (; p < end && *p != delim && *p != quote && *p != '\n' && *p != '\r'; p++) {}
   return p;
 }
+
+INLINE uint64_t newlines(const unsigned char *p) {
+  return (uint16_t)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)p), _mm_set1_epi8('\n')));
+}
+
+/* Where the row behind the one at p begins, if no quotes hide the end of that; NULL: not looked for. */
+INLINE const unsigned char *next_line(const unsigned char *p, const unsigned char *end) {
+  const unsigned char *last = end - p > FAR ? p + FAR : end;
+  for (; last - p > 64; p += 64) {
+    uint64_t m = newlines(p) | newlines(p + 16) << 16 | newlines(p + 32) << 32 | newlines(p + 48) << 48;
+    if (m) return p + __builtin_ctzll(m) + 1;
+  }
+  return NULL;
+}
 #else
 INLINE const unsigned char *stop(const unsigned char *p, const unsigned char *end, unsigned char delim, unsigned char quote) {
   for (; end - p >= 8; p += 8) {
@@ -226,6 +246,11 @@ INLINE const unsigned char *stop(const unsigned char *p, const unsigned char *en
   }
   for (; p < end && *p != delim && *p != quote && *p != '\n' && *p != '\r'; p++) {}
   return p;
+}
+
+INLINE const unsigned char *next_line(const unsigned char *p, const unsigned char *end) {
+  const unsigned char *q = memchr(p, '\n', end - p > FAR ? FAR : end - p);
+  return q && q + 1 < end ? q + 1 : NULL;
 }
 #endif
 
@@ -263,7 +288,39 @@ static const unsigned char *absent(const kernel_csv_form *form, kernel_csv_step 
   return p;
 }
 
-INLINE const unsigned char *read_text(const kernel_csv_form *form, kernel_csv_step *to, const unsigned char *p, const unsigned char *end, int64_t row) {
+/* The field at p, which becomes what a step says; where it ends, or NULL. */
+#define FIELD(name)                                                                                              \
+  INLINE const unsigned char *name(const kernel_csv_form *form, kernel_csv_step *to, const unsigned char *p, \
+                                   const unsigned char *end, int64_t row)
+
+FIELD(read_float32) {
+  decimal d;
+  const unsigned char *q = read_decimal(p, end, &d);
+  if (RARELY(!q)) return absent(form, to, p, end, row);
+  return to_float(form, &d, (float *)to->numbers + row) ? q : NULL;
+}
+
+FIELD(read_float64) {
+  decimal d;
+  const unsigned char *q = read_decimal(p, end, &d);
+  if (RARELY(!q)) return absent(form, to, p, end, row);
+  return to_double(form, &d, (double *)to->numbers + row) ? q : NULL;
+}
+
+FIELD(read_int64) {
+  const unsigned char *q = read_int(p, end, (int64_t *)to->numbers + row);
+  return RARELY(!q) ? absent(form, to, p, end, row) : q;
+}
+
+FIELD(read_int32) {
+  int64_t v;
+  const unsigned char *q = read_int(p, end, &v);
+  if (RARELY(!q)) return absent(form, to, p, end, row);
+  ((int32_t *)to->numbers)[row] = v;
+  return v == (int32_t)v ? q : NULL;
+}
+
+FIELD(read_text) {
   const unsigned char *q = stop(p, end, form->delim, form->quote), *behind = q;
   if (RARELY(q == p) && q < end && *q == '"' && form->quote == '"') {
     p++;
@@ -276,56 +333,89 @@ INLINE const unsigned char *read_text(const kernel_csv_form *form, kernel_csv_st
   return put(to, row, p, q - p, end - p >= 16, behind);
 }
 
-/* The field at p, which becomes what a step says; where it ends, or NULL. */
-INLINE const unsigned char *read_field(const kernel_csv_form *form, kernel_csv_step *to, const unsigned char *p, const unsigned char *end, int64_t row) {
-  const unsigned char *q;
-  decimal d;
-  int64_t v;
-  int known = 1;
+FIELD(read_field) {
   switch (to->op) {
-    case CSV_FLOAT32:
-      if ((q = read_decimal(p, end, &d))) known = to_float(form, &d, (float *)to->numbers + row);
-      break;
-    case CSV_FLOAT64:
-      if ((q = read_decimal(p, end, &d))) known = to_double(form, &d, (double *)to->numbers + row);
-      break;
-    case CSV_INT64:
-      q = read_int(p, end, (int64_t *)to->numbers + row);
-      break;
-    case CSV_INT32:
-      if ((q = read_int(p, end, &v))) {
-        known = v == (int32_t)v;
-        ((int32_t *)to->numbers)[row] = v;
-      }
-      break;
+    case CSV_FLOAT32: return read_float32(form, to, p, end, row);
+    case CSV_FLOAT64: return read_float64(form, to, p, end, row);
+    case CSV_INT64: return read_int64(form, to, p, end, row);
+    case CSV_INT32: return read_int32(form, to, p, end, row);
     default: return read_text(form, to, p, end, row);
   }
-  return RARELY(!q) ? absent(form, to, p, end, row) : known ? q : NULL;
 }
 
-/* Where the last field of the row at p ends, or NULL if the row is not plain. */
-INLINE const unsigned char *read_row(const kernel_csv_form *form, kernel_csv_step *steps, int64_t count, const unsigned char *p, const unsigned char *end, int64_t row) {
+/* Where a row ends whose last field that is wanted ends at q, or NULL. */
+INLINE const unsigned char *row_end(const kernel_csv_form *form, const unsigned char *q, const unsigned char *end) {
+  if (form->open && q < end && *q == form->delim) q = stop(q, end, '\n', form->quote == form->delim ? '\n' : '"');
+  return q == end || *q == '\n' || *q == '\r' ? q : NULL;
+}
+
+/* Where the row behind one that ends at q begins. */
+INLINE const unsigned char *behind_row(const unsigned char *q, const unsigned char *end) {
+  if (q == end) return q;
+  return q + 1 + (*q == '\r' && q + 1 < end && q[1] == '\n');
+}
+
+/* Where the row at p ends, or NULL if it is not plain. */
+static const unsigned char *read_row(const kernel_csv_form *form, kernel_csv_step *steps, int64_t count,
+                                     const unsigned char *p, const unsigned char *end, int64_t row) {
   for (int64_t i = 0;; i++) {
     const unsigned char *q = read_field(form, steps + i, p, end, row);
     if (!q) return NULL;
-    if (i + 1 < count) {
-      if (q == end || *q != form->delim) return NULL;
-      p = q + 1;
-      continue;
-    }
-    if (form->open && q < end && *q == form->delim) q = stop(q, end, '\n', form->quote == form->delim ? '\n' : '"');
-    return q == end || *q == '\n' || *q == '\r' ? q : NULL;
+    if (i + 1 == count) return row_end(form, q, end);
+    if (q == end || *q != form->delim) return NULL;
+    p = q + 1;
   }
+}
+
+/* Reads the rows at p and at second in turn, field by field: the steps of one do not wait for
+ * those of the other. Where the second ends, or NULL if they are not both plain, or not there;
+ * nothing is kept of them then. */
+INLINE const unsigned char *read_pair(const kernel_csv_form *form, kernel_csv_step *steps, int64_t count, const unsigned char *p,
+                                      const unsigned char *second, const unsigned char *end, int64_t row) {
+  const unsigned char *a = p, *b = second, delim = form->delim;
+  int64_t i = 0, used;
+  for (;; i++) {
+    kernel_csv_step *to = steps + i;
+    used = to->used;
+#define BOTH(field)                     \
+  a = field(form, to, a, end, row);     \
+  b = field(form, to, b, end, row + 1); \
+  break
+    switch (to->op) {
+      case CSV_FLOAT32: BOTH(read_float32);
+      case CSV_FLOAT64: BOTH(read_float64);
+      case CSV_INT64: BOTH(read_int64);
+      case CSV_INT32: BOTH(read_int32);
+      default: BOTH(read_text);
+    }
+#undef BOTH
+    if (RARELY(!a || !b || a >= second || b == end)) break;
+    if (i + 1 == count) {
+      a = row_end(form, a, end);
+      if (a && behind_row(a, end) == second && (b = row_end(form, b, end))) return b;
+      break;
+    }
+    if (RARELY(*a != delim || *b != delim)) break;
+    a++;
+    b++;
+  }
+  steps[i].used = used;
+  while (i-- > 0)
+    if (steps[i].op == CSV_TEXT) steps[i].used = steps[i].starts[row];
+  return NULL;
 }
 
 int64_t kernel_csv(const kernel_csv_form *form, kernel_csv_step *steps, int64_t count, const unsigned char *data,
                    int64_t size, int64_t at, int64_t row, int64_t limit, int64_t *next) {
-  const unsigned char *p = data + at, *end = data + size;
-  for (; row < limit && p < end; row++) {
-    const unsigned char *q = read_row(form, steps, count, p, end, row);
-    if (!q) break;
-    p = q + (q < end);
-    if (q < end && *q == '\r' && p < end && *p == '\n') p++;
+  const unsigned char *p = data + at, *end = data + size, *second, *q;
+  while (row < limit && p < end) {
+    if (row + 1 < limit && (second = next_line(p, end)) && (q = read_pair(form, steps, count, p, second, end, row)))
+      row += 2;
+    else if ((q = read_row(form, steps, count, p, end, row)))
+      row++;
+    else
+      break;
+    p = behind_row(q, end);
   }
   *next = p - data;
   return row;
