@@ -117,7 +117,7 @@ func (it *Iterator) prepare(o Options) (err error) {
 	it.event = arena.NewEvent()
 	it.slots.event = it.event
 	// Each element of a task may come in a group of its own.
-	capacity := it.sizes.ahead * maxElements
+	capacity := it.sizes.large*maxElements + it.sizes.ahead
 	if it.queue, err = arena.NewQueue(capacity, it.sizes.ahead/2, it.event); err != nil {
 		arena.FreeEvent(it.event)
 		return err

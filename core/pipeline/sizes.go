@@ -24,6 +24,7 @@ type sizes struct {
 	want      int64 // bytes of a group
 	slotBytes int64 // of a group, where all elements have equal shapes; else 0
 	ahead     int   // groups that are being made or wait
+	large     int   // how many of them may be as large as they like
 	lent      int   // groups that the consumer may keep
 	most      int64 // elements of a group, where all have equal shapes; else 0
 	bytes     int64 // of slots, as far as one for each worker and a consumer allows
@@ -62,7 +63,19 @@ func (s *sizes) set(e *spec.Element, indexed bool, o Options) error {
 	fit := int(min(s.bytes/each, 1<<10))
 	s.ahead = max(1, o.Workers, min(2*o.Workers, fit-mostLent))
 	s.lent = max(leastLent, min(mostLent, fit-s.ahead))
+	if s.large = s.ahead; s.slotBytes == 0 && !indexed {
+		s.ahead *= 4
+	}
 	return nil
+}
+
+// mayUse returns how much memory groups of unknown sizes may have for one more to be made
+// when n are ahead. Small ones are soon taken, so there may be more of them.
+func (s *sizes) mayUse(n int64) int64 {
+	if n < int64(s.large) {
+		return s.bytes
+	}
+	return min(int64(s.large)*s.want, s.bytes)
 }
 
 // slow is how long the making of a task may take before tasks become smaller.

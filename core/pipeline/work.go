@@ -85,7 +85,7 @@ func (it *Iterator) tryClaim() (task, claimState) {
 func (it *Iterator) room(next int64) int64 {
 	waiting := int64(it.queue.Pushed() - it.queue.Taken())
 	ahead := waiting + next - it.delivery.handed.Load()
-	if it.sizes.slotBytes == 0 && ahead > 0 && it.slots.inUse() >= it.sizes.bytes {
+	if it.sizes.slotBytes == 0 && ahead > 0 && it.slots.inUse() >= it.sizes.mayUse(ahead) {
 		return 0
 	}
 	return int64(it.sizes.ahead) - ahead
