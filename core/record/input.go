@@ -160,7 +160,7 @@ func (in *input) outside(off, end int64) error {
 // unread takes back the last bytes that were read, which are read again soon. A file
 // that is not compressed is simply read again.
 func (in *input) unread(tail []byte) {
-	if in.compressed() {
+	if in.compressed() && !in.broken {
 		in.back = append(append(make([]byte, 0, len(tail)+len(in.back)), tail...), in.back...)
 	}
 }

@@ -9,8 +9,12 @@ import (
 	"infeed/core/vfs"
 )
 
-// maxRecord bounds records whose size is known only when they end.
-const maxRecord = 1<<31 - 1
+// maxRecord and maxLine bound records whose size is known only when they end: a few
+// kilobytes of gzip may be any number of bytes.
+const (
+	maxRecord = 1<<31 - 1
+	maxLine   = 1 << 30
+)
 
 // DefaultBlockBytes is how much of a file is read at a time. Twice as much still
 // fits in a core's own cache with what is made of it.
@@ -59,6 +63,9 @@ func NewReader(fs vfs.FS, paths []string, format Format, o Options, from Token) 
 		format = tfrecord{unchecked: o.Deferred && o.Errors != Truncate}
 	}
 	r := &Reader{fs: fs, paths: paths, format: format, o: o, limit: maxRecord}
+	if _, text := format.(lines); text {
+		r.limit = maxLine
+	}
 	return r, r.Seek(from)
 }
 
@@ -244,12 +251,13 @@ func (r *Reader) need(w *window, b *Block, need int64) error {
 	if b.Len() == 0 {
 		shift(w)
 	}
-	n := max(2*len(w.data), r.o.BlockBytes)
+	n := max(min(2*len(w.data), r.limit+1), r.o.BlockBytes)
 	if b.Len() > 0 && need == 0 { // what belongs to the records before may be small
 		n = len(w.data) + max(r.o.BlockBytes/4, frameHead)
 	} else if need > 0 && (w.size != unknown || int64(w.pos)+need < int64(n)) {
 		n = w.pos + int(need)
 	} else if len(w.data) > r.limit {
+		r.in.broken = true // what was read of it is not kept
 		return errs.New(errs.ResourceExhausted, "record", "a record at byte %d of %s has more than %d bytes; is the file what it was said to be?", w.offset(), r.in.path, r.limit)
 	}
 	return r.more(w, b, n)

@@ -129,6 +129,14 @@ class FromDataset(PyDataset):
             return self._counted
         return n if n >= 0 else None
 
+    def __len__(self):
+        if (n := self.num_batches) is None:
+            raise TypeError("the dataset has no end; give its epochs one with to_keras(steps=)")
+        return n
+
+    def __bool__(self):
+        return True
+
     def __getitem__(self, index):
         return self.dataset[index]
 

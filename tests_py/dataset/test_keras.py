@@ -1,4 +1,4 @@
-"""Streams, whose length is not known, in Keras."""
+"""Datasets in Keras: streams, whose length is not known, and how long what `to_keras` gives is."""
 
 import os
 import subprocess
@@ -6,6 +6,8 @@ import sys
 import textwrap
 
 import pytest
+
+import infeed
 
 PROGRAM = """
     import numpy as np, infeed, keras
@@ -30,3 +32,15 @@ def test_streams_train(backend):
     done = subprocess.run([sys.executable, "-c", textwrap.dedent(PROGRAM)], capture_output=True, text=True, timeout=180,
                           env={**os.environ, "KERAS_BACKEND": backend})
     assert done.stdout == "done\n", done.stderr
+
+
+def test_epochs_have_a_length():
+    ds = infeed.Dataset.range(10).batch(4)
+    assert len(ds.to_keras()) == 3
+    assert len(ds.to_keras(steps=7)) == 7
+    assert len(ds.filter(lambda x: x[0] > 0).to_keras()) == 2
+    assert not len(ds.take(0).to_keras()) and ds.take(0).to_keras()
+    endless = ds.repeat().to_keras()
+    assert endless  # Keras asks whether validation data was given
+    with pytest.raises(TypeError, match=r"no end; give its epochs one with to_keras\(steps=\)"):
+        len(endless)
