@@ -7,7 +7,6 @@ import dis
 import enum
 import functools
 import hashlib
-import importlib.metadata
 import importlib.util
 import inspect
 import logging
@@ -266,6 +265,8 @@ def _origin(module):
 
 def _version(top, file):
     """The version of a package, or what stands for it."""
+    import importlib.metadata  # here: it takes 25 ms
+
     try:
         return importlib.metadata.version(top)
     except importlib.metadata.PackageNotFoundError:

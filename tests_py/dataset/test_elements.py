@@ -3,6 +3,9 @@
 import collections
 import gc
 import pickle
+import subprocess
+import sys
+import textwrap
 
 import numpy as np
 import pytest
@@ -308,3 +311,17 @@ def test_what_ignore_errors_leaves_out_is_logged_when_asked_for(caplog):
     assert it.stats().lost == 2 and it.stats().places == ["element 1", "element 4"] and not caplog.records
     assert len(list(ds.ignore_errors(log_warning=True))) == 5
     assert "2 elements were left out" in caplog.text and "element 4" in caplog.text
+
+
+def test_modules_that_nobody_uses_are_not_imported():
+    """numpy.ma takes as long to import as all that happens before a first batch, importlib.metadata longer."""
+    program = """
+        import sys, numpy as np
+        before = set(sys.modules)
+        import infeed
+        ds = infeed.Dataset.range(10).map(lambda x: np.sqrt(x)).map(lambda x: float(x)).shuffle(5, seed=1).batch(3)
+        assert len(list(ds)) == 4
+        print({"numpy.ma", "importlib.metadata", "keras", "jax", "torch", "tensorflow"} & (set(sys.modules) - before))
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "set()\n", done.stderr
