@@ -116,7 +116,7 @@ func (it *saving) write() (n int64, err error) {
 	defer w.drop()
 	streams := newSharder(it.shard, scope, it.pass)
 	var buffer block.Buffer
-	for limit := int64(1); ; limit = grown(limit, buffer.Bytes()) {
+	for limit := int64(1); ; limit = dataset.Pace(limit, buffer.Bytes(), blockBytes, atOnce) {
 		if err := scope.Err(); err != nil { // nobody waits for it any more
 			return n, err
 		}
@@ -141,15 +141,4 @@ func (it *saving) write() (n int64, err error) {
 			n += b.Rows
 		}
 	}
-}
-
-// grown returns how many elements to ask for when limit had so many bytes.
-func grown(limit, bytes int64) int64 {
-	switch {
-	case bytes > 2*blockBytes && limit > 1:
-		return limit / 2
-	case bytes < blockBytes && limit < atOnce:
-		return 2 * limit
-	}
-	return limit
 }

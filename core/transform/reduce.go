@@ -97,7 +97,7 @@ func (it *reduceIterator) Next(_ int64, dst dataset.Sink) (int64, error) {
 // all runs the program on every element, or folds all of them into the state.
 func (f *folder) all(in dataset.Iterator, folding dataset.Folding) error {
 	var buffer, values block.Buffer
-	for number, limit := int64(0), int64(1); ; limit = paced(limit, buffer.Bytes()) {
+	for number, limit := int64(0), int64(1); ; limit = dataset.Pace(limit, buffer.Bytes(), foldedBytes, mostStacked) {
 		buffer.Reset()
 		n, err := in.Next(limit, &buffer)
 		if isEnd(err) {
@@ -128,17 +128,6 @@ func (f *folder) all(in dataset.Iterator, folding dataset.Folding) error {
 
 // foldedBytes is about how many bytes of elements are folded at a time.
 const foldedBytes = 1 << 20
-
-// paced returns how many elements to ask for when the last ones had so many bytes.
-func paced(limit, bytes int64) int64 {
-	switch {
-	case bytes > 2*foldedBytes && limit > 1:
-		return limit / 2
-	case bytes < foldedBytes && limit < mostStacked:
-		return 2 * limit
-	}
-	return limit
-}
 
 // each runs the program on the rows of a block; number is the first one's.
 func (f *folder) each(b block.Block, number int64) error {
