@@ -25,6 +25,9 @@ func settingOf(dialect, columns uint8) setting {
 		Plain:   dialect&8 != 0,
 		Missing: []string{"", "NA", "-1", "a b"}[dialect>>4&3],
 	}}
+	if dialect&0x48 == 0x48 {
+		s.d.Delim = '"'
+	}
 	all := []spec.DType{dtypes["f8"], dtypes["O"], dtypes["i4"], dtypes["f4"], dtypes["i8"]}
 	for i := range 1 + int(columns&3) {
 		c := Column{DType: all[(i+int(columns>>2&3))%len(all)]}
@@ -154,7 +157,7 @@ func TestOddRowsAmongPlainOnes(t *testing.T) {
 	for range 400 {
 		s := settingOf(uint8(r.Uint32()), uint8(r.Uint32()))
 		odd := []string{"\"a\nb\"", "\"\"", "\"c\"", "", "x", "1.5", s.d.Missing, "7\n8", "12345678.25", "1e400", "a text longer than a register, and than two of them"}
-		delim, ends := string(max(s.d.Delim, ',')), []string{"\n", "\n", "\n", "\r\n", "\r"}[r.IntN(4):]
+		delim, ends := string(s.d.delim()), []string{"\n", "\n", "\n", "\r\n", "\r"}[r.IntN(4):]
 		var data []byte
 		for range 40 {
 			var fields []string
@@ -215,5 +218,5 @@ func TestSettingsDiffer(t *testing.T) {
 		require.NoError(t, err)
 		names[settingOf(uint8(i), 0).d.Missing+string(settingOf(uint8(i), 0).d.delim())] = true
 	}
-	require.Len(t, names, 32)
+	require.Len(t, names, 36)
 }

@@ -322,7 +322,7 @@ FIELD(read_int32) {
 
 FIELD(read_text) {
   const unsigned char *q = stop(p, end, form->delim, form->quote), *behind = q;
-  if (RARELY(q == p) && q < end && *q == '"' && form->quote == '"') {
+  if (RARELY(q == p) && q < end && *q == '"' && form->quote != form->delim) {
     p++;
     q = memchr(p, '"', end - p);
     if (!q || q == p || !ends(form, behind = q + 1, end)) return NULL;
