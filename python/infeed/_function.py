@@ -60,6 +60,8 @@ class Function:
     for where the function fails for the first one and may.
     """
 
+    args = ()  # what it is called with besides
+
     def __init__(self, fn, op, takes, sample, calls=None, processes=None, others=tuple):
         if not callable(fn):
             raise InvalidArgumentError(f"{op}: {fn!r:.100} is no function; a callable is needed")

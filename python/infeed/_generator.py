@@ -42,6 +42,8 @@ class _Generating(Function):
         self.args, self.elements, self.promised = args, structure, specs
         self._stateful = False if inspect.isgeneratorfunction(generator) else None
 
+    known = True  # by output_signature, without a call
+
     @property
     def stateful(self):
         if self._stateful is None:

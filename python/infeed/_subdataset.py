@@ -214,7 +214,7 @@ def decided(trace, f):
     f.captures = made is not None and '"$const"' in json.dumps(made)
     if f.captures:  # Python cannot run it, nor keep what it uses
         f._compared, f.fn = True, _Gone(f.name)
-    if f.calls_python() and _holds_standin(f.fn):
+    if f.calls_python() and _holds_standin(functools.partial(f.fn, *f.args)):
         trace.end(f"{f.name}, which uses its argument, runs as Python, since {f.reason}")
     if unknown(f):
         trace.end(f"{f.name} runs as Python, and no element was found that tells what it returns")

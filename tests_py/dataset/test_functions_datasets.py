@@ -127,6 +127,29 @@ def test_text_and_nested_elements_from_python():
     assert elements(ds) == [{"s": b"x", "n": [1.0]}, {"s": "é".encode(), "n": [1.0]}, {"s": b"xx", "n": [2.0, 2.0]}, {"s": "é".encode(), "n": [2.0, 2.0]}]
 
 
+INT = infeed.TensorSpec((), "int64")
+
+
+def multiples(n):
+    yield from range(0, 10 * int(n), 10)
+
+
+GENERATED = {
+    "the same": (lambda x: D.from_generator(lambda: iter([5, 6]), output_signature=INT), [5, 6] * 3),
+    "of the element": (lambda x: D.from_generator(multiples, output_signature=INT, args=(x,)), [0, 0, 10]),
+    "that sees the element": (lambda x: D.from_generator(lambda: iter([int(x)]), output_signature=INT), [0, 1, 2]),
+    "one in the other": (lambda x: D.range(x).flat_map(lambda y: D.from_generator(multiples, output_signature=INT, args=(x + y,))), [0, 0, 10, 0, 10, 20]),
+    "with a map": (lambda x: D.from_generator(multiples, output_signature=INT, args=(x,)).map(lambda y: y + x), [1, 2, 12]),
+}
+
+
+@pytest.mark.parametrize("name", GENERATED)
+def test_generators(name):
+    function, expected = GENERATED[name]
+    assert elements(D.range(3).flat_map(function)) == expected
+    assert elements(D.range(3).interleave(function, cycle_length=1, num_parallel_calls=1)) == expected
+
+
 def test_python_inside_of_a_template():
     seen = []
 
