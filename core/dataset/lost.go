@@ -29,19 +29,45 @@ func (l *Lost) And(count int64, places ...string) *Lost {
 	return sum
 }
 
+// Plus returns l and more together.
+func (l *Lost) Plus(more *Lost) *Lost {
+	if more == nil {
+		return l
+	}
+	return l.And(more.Count, more.Places...)
+}
+
+// Own is what the token itself counts, without its inputs: what was left out of those
+// that have ended.
+func (t *Token) Own() *Lost {
+	if t == nil {
+		return nil
+	}
+	return t.Lost
+}
+
+// Uncounted is the token without what it counts, for a place beside another that counts
+// the same.
+func (t *Token) Uncounted() *Token {
+	if t.Losses() == nil {
+		return t
+	}
+	out := *t
+	out.Lost, out.In = nil, make([]*Token, len(t.In))
+	for i, in := range t.In {
+		out.In[i] = in.Uncounted()
+	}
+	return &out
+}
+
 // Losses sums what the token and those of its inputs count.
 func (t *Token) Losses() *Lost {
 	if t == nil {
 		return nil
 	}
-	var sum *Lost
-	if t.Lost != nil {
-		sum = sum.And(t.Lost.Count, t.Lost.Places...)
-	}
+	sum := t.Lost
 	for _, in := range t.In {
-		if more := in.Losses(); more != nil {
-			sum = sum.And(more.Count, more.Places...)
-		}
+		sum = sum.Plus(in.Losses())
 	}
 	return sum
 }

@@ -25,6 +25,9 @@ type Scope struct {
 	Counters any
 	// Notice, if set, is told what went wrong and stops nobody.
 	Notice func(text string)
+	// Lost, if set, is told what had been left out of what is opened for random access,
+	// which has no tokens to count it in. It is told again when that is opened again.
+	Lost func(*Lost)
 	// Failed, if set, is told why when the scope ends before it is closed.
 	Failed func(cause error)
 
@@ -50,7 +53,7 @@ func NewScope(fs vfs.FS, workers int) *Scope {
 // Child returns a scope that ends with s at the latest.
 func (s *Scope) Child() *Scope {
 	c := NewScope(s.FS, s.Workers)
-	c.Caller, c.Budget, c.Single, c.Counters, c.Notice, c.parent = s.Caller, s.Budget, s.Single, s.Counters, s.Notice, s
+	c.Caller, c.Budget, c.Single, c.Counters, c.Notice, c.Lost, c.parent = s.Caller, s.Budget, s.Single, s.Counters, s.Notice, s.Lost, s
 	s.mu.Lock()
 	if s.mu.children == nil {
 		s.mu.children = map[*Scope]bool{}

@@ -126,7 +126,7 @@ func (it *Iterator) prepare(o Options) (err error) {
 	it.scope = dataset.NewScope(vfs.Local(), it.workers)
 	it.scope.Budget = dataset.NewBudget(it.sizes.bytes)
 	it.slots.most = it.sizes.bytes
-	it.scope.Counters, it.scope.Notice = &it.counters, it.counters.notice
+	it.scope.Counters, it.scope.Notice, it.scope.Lost = &it.counters, it.counters.notice, it.counters.leftOut
 	it.scope.Failed = func(cause error) {
 		if errs.KindOf(cause) != errs.Cancelled {
 			it.delivery.abort(cause)

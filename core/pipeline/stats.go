@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -55,6 +56,7 @@ type counters struct {
 		sync.Mutex
 		stages  map[*Node]*stage
 		notices []string
+		lost    []*dataset.Lost // of what is open for random access
 	}
 }
 
@@ -67,6 +69,15 @@ func (c *counters) notice(text string) {
 	defer c.mu.Unlock()
 	if len(c.mu.notices) < mostNotices {
 		c.mu.notices = append(c.mu.notices, text)
+	}
+}
+
+// leftOut remembers what was left out of something that was opened, once.
+func (c *counters) leftOut(l *dataset.Lost) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !slices.Contains(c.mu.lost, l) {
+		c.mu.lost = append(c.mu.lost, l)
 	}
 }
 
@@ -246,12 +257,16 @@ func (w *weighing) TakeOver(from *block.Buffer, i int) bool {
 // Stats returns what the iterator did so far.
 func (it *Iterator) Stats() Stats {
 	s := Stats{Stages: it.counters.list(it.dataset.root), Ahead: int64(it.sizes.ahead), Places: []string{}}
+	all := it.latest().Losses()
 	it.counters.mu.Lock()
 	s.Notices = append([]string{}, it.counters.mu.notices...)
+	for _, l := range it.counters.mu.lost {
+		all = all.Plus(l)
+	}
 	it.counters.mu.Unlock()
 	s.Waiting = int64(it.queue.Pushed() - it.queue.Taken())
-	if l := it.latest().Losses(); l != nil {
-		s.Lost, s.Places = l.Count, append(s.Places, l.Places...)
+	if all != nil {
+		s.Lost, s.Places = all.Count, append(s.Places, all.Places...)
 	}
 	return s
 }

@@ -43,12 +43,18 @@ func (*indexedRecords) Spec() *spec.Element  { return textScalar }
 func (x *indexedRecords) Cardinality() int64 { return x.index.Len() }
 
 func (x *indexedRecords) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) (dataset.Iterator, error) {
-	walk, err := dataset.Walk(x, s, pass, from)
+	walk, err := dataset.Walk(walked{x}, s, pass, from)
 	if err != nil {
 		return nil, err
 	}
 	return &lossy{walk, x.lost}, nil
 }
+
+// walked is the dataset where tokens count.
+type walked struct{ *indexedRecords }
+
+// Open implements dataset.Indexed.
+func (w walked) Open(s *dataset.Scope, _ rng.Key) (dataset.RandomAccess, error) { return w.open(s), nil }
 
 // lossy is a walk whose tokens say what was left out before it began.
 type lossy struct {
@@ -64,6 +70,13 @@ func (l *lossy) Token() *dataset.Token {
 
 // Open implements dataset.Indexed. Files stay open as long as a scope needs them.
 func (x *indexedRecords) Open(s *dataset.Scope, _ rng.Key) (dataset.RandomAccess, error) {
+	if s.Lost != nil && x.lost != nil {
+		s.Lost(x.lost)
+	}
+	return x.open(s), nil
+}
+
+func (x *indexedRecords) open(s *dataset.Scope) dataset.RandomAccess {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.users++
@@ -74,7 +87,7 @@ func (x *indexedRecords) Open(s *dataset.Scope, _ rng.Key) (dataset.RandomAccess
 			x.index.Close()
 		}
 	})
-	return x, nil
+	return x
 }
 
 // blocks keeps the memory that records are read into.

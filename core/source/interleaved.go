@@ -100,9 +100,7 @@ func (in *interleaving) open(s *slot, file int, from *dataset.Token) error {
 
 // close ends a file.
 func (in *interleaving) close(s *slot) {
-	if l := s.cursor.Token().Losses(); l != nil {
-		in.lost = in.lost.And(l.Count, l.Places...)
-	}
+	in.lost = in.lost.Plus(s.cursor.Token().Losses())
 	s.scope.Close()
 	*s = slot{}
 }

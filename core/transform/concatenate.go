@@ -132,7 +132,7 @@ func (c *concatenation) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.To
 	if err != nil {
 		return nil, err
 	}
-	it := &concatenationIterator{concatenation: c, outer: s, pass: pass, number: int(at[0])}
+	it := &concatenationIterator{concatenation: c, outer: s, pass: pass, number: int(at[0]), lost: from.Own()}
 	return it, it.begin(before)
 }
 
@@ -143,6 +143,7 @@ type concatenationIterator struct {
 	pass         rng.Key
 	number       int // of the input
 	it           dataset.Iterator
+	lost         *dataset.Lost // in the inputs before
 	sink         asked
 }
 
@@ -157,7 +158,9 @@ func (it *concatenationIterator) begin(from *dataset.Token) (err error) {
 }
 
 func (it *concatenationIterator) Token() *dataset.Token {
-	return dataset.Over(it.it.Token(), int64(it.number))
+	t := dataset.Over(it.it.Token(), int64(it.number))
+	t.Lost = it.lost
+	return t
 }
 
 func (it *concatenationIterator) Next(limit int64, dst dataset.Sink) (int64, error) {
@@ -168,6 +171,7 @@ func (it *concatenationIterator) Next(limit int64, dst dataset.Sink) (int64, err
 			return n, err
 		}
 		it.number++
+		it.lost = it.lost.Plus(it.it.Token().Losses())
 		if err := it.begin(nil); err != nil || it.sink.yes {
 			return 0, err
 		}

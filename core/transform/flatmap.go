@@ -27,7 +27,7 @@ func (f *flatMap) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) (
 	if err != nil {
 		return nil, err
 	}
-	it := &flatIterator{}
+	it := &flatIterator{lost: from.Own()}
 	if it.outer, err = f.walk(s, pass, before, at[0]); err != nil || at[1] == 0 {
 		return it, err
 	}
@@ -46,7 +46,8 @@ func (f *flatMap) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) (
 // in the dataset.
 type flatIterator struct {
 	*outer
-	in   *inner // nil: between two datasets
+	in   *inner        // nil: between two datasets
+	lost *dataset.Lost // in those that have ended
 	sink noting
 }
 
@@ -67,9 +68,11 @@ func (it *flatIterator) begin(from *dataset.Token) error {
 
 func (it *flatIterator) Token() *dataset.Token {
 	if it.in == nil {
-		return dataset.Over(it.cursor.Token(), it.number, 0)
+		t := dataset.Over(it.cursor.Token(), it.number, 0)
+		t.Lost = it.lost
+		return t
 	}
-	return &dataset.Token{At: []int64{it.in.number, 1}, In: []*dataset.Token{it.in.before, it.in.it.Token()}}
+	return &dataset.Token{At: []int64{it.in.number, 1}, In: []*dataset.Token{it.in.before, it.in.it.Token()}, Lost: it.lost}
 }
 
 func (it *flatIterator) Next(limit int64, dst dataset.Sink) (int64, error) {
@@ -84,6 +87,7 @@ func (it *flatIterator) Next(limit int64, dst dataset.Sink) (int64, error) {
 		if !errors.Is(err, io.EOF) {
 			return n, err
 		}
+		it.lost = it.lost.Plus(it.in.it.Token().Losses())
 		it.in.scope.Close()
 		it.in = nil
 		if it.sink.asked { // what it got is void, and it can be given nothing more

@@ -55,7 +55,7 @@ func (d *interleave) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token
 	if err != nil {
 		return nil, err
 	}
-	it := &interleaveIterator{interleave: d, slots: make([]*lane, d.o.CycleLength), cycle: at[0], block: at[1]}
+	it := &interleaveIterator{interleave: d, slots: make([]*lane, d.o.CycleLength), cycle: at[0], block: at[1], lost: from.Own()}
 	o, err := d.walk(s, pass, in, at[2])
 	if err != nil {
 		return nil, err
@@ -106,6 +106,7 @@ type interleaveIterator struct {
 	cycle int64 // whose turn it is
 	block int64 // elements of this turn
 	plan  []planned
+	lost  *dataset.Lost // in datasets that have ended
 }
 
 // planned is consecutive rows of a block that Next will give.
@@ -117,10 +118,11 @@ type planned struct {
 func (it *interleaveIterator) Token() *dataset.Token {
 	before, number := it.lanes.place()
 	t := dataset.Over(before, it.cycle, it.block, number)
+	t.Lost = it.lost
 	for i, l := range it.slots {
 		if l != nil {
 			t.At = append(t.At, int64(i), l.number)
-			t.In = append(t.In, l.before, l.token())
+			t.In = append(t.In, l.before.Uncounted(), l.token())
 		}
 	}
 	return t
@@ -198,6 +200,7 @@ func (it *interleaveIterator) begin(first bool) error {
 
 // close ends the dataset whose turn it is.
 func (it *interleaveIterator) close(l *lane) error {
+	it.lost = it.lost.Plus(l.current.after.Losses())
 	l.scope.Close()
 	it.slots[it.cycle] = nil
 	it.open--

@@ -22,7 +22,7 @@ func (r *streamRepeat) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Tok
 	if err != nil {
 		return nil, err
 	}
-	it := &repeatIterator{streamRepeat: r, outer: s, pass: pass, round: at[0], some: at[1] != 0}
+	it := &repeatIterator{streamRepeat: r, outer: s, pass: pass, round: at[0], some: at[1] != 0, lost: from.Own()}
 	return it, it.begin(in)
 }
 
@@ -34,6 +34,7 @@ type repeatIterator struct {
 	round        int64
 	some         bool // this repetition had an element
 	in           dataset.Iterator
+	lost         *dataset.Lost // in the repetitions before
 }
 
 // begin begins the repetition with number round.
@@ -51,7 +52,9 @@ func (it *repeatIterator) Token() *dataset.Token {
 	if it.some {
 		some = 1
 	}
-	return dataset.Over(it.in.Token(), it.round, some)
+	t := dataset.Over(it.in.Token(), it.round, some)
+	t.Lost = it.lost
+	return t
 }
 
 func (it *repeatIterator) Next(limit int64, dst dataset.Sink) (int64, error) {
@@ -68,6 +71,7 @@ func (it *repeatIterator) Next(limit int64, dst dataset.Sink) (int64, error) {
 			return 0, io.EOF
 		}
 		it.round, it.some = it.round+1, false
+		it.lost = it.lost.Plus(it.in.Token().Losses())
 		if err := it.begin(nil); err != nil {
 			return 0, err
 		}

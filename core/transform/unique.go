@@ -52,7 +52,13 @@ type uniqueIterator struct {
 	key    []byte
 }
 
-func (it *uniqueIterator) Token() *dataset.Token { return dataset.At(it.passed) }
+// Token has the count of what its input left out, for those who ask: it is counted
+// again when the input is read again.
+func (it *uniqueIterator) Token() *dataset.Token {
+	t := dataset.At(it.passed)
+	t.Lost = it.in.Token().Losses()
+	return t
+}
 
 // read reads elements and finds the fresh ones.
 func (it *uniqueIterator) read(limit int64) error {

@@ -123,6 +123,33 @@ class TestCorruptRecordInOneOfManyFiles:
             again.load_state_dict(it.state_dict())
             assert list(again) == want[k:] and again.stats().lost == 1
 
+    COUNTED = {
+        "flat_map": (lambda ds, each: each.flat_map(lambda f: infeed.TFRecordDataset(f, errors="skip")), 1),
+        "interleave": (lambda ds, each: each.interleave(lambda f: infeed.TFRecordDataset(f, errors="skip"), cycle_length=2, num_parallel_calls=2), 1),
+        "indexed": (lambda ds, each: ds.indexed(), 1),
+        "indexed, then a filter": (lambda ds, each: ds.indexed().shuffle(30).filter(lambda r: r != b""), 1),
+        "concatenate": (lambda ds, each: ds.concatenate(ds), 2),
+        "repeat": (lambda ds, each: ds.repeat(3), 3),
+        "unique": (lambda ds, each: ds.unique(), 1),
+        "below an interleave": (lambda ds, each: ds.interleave(lambda r: Dataset.range(2), cycle_length=100), 1),
+    }
+
+    @pytest.mark.parametrize("name", COUNTED)
+    @pytest.mark.parametrize("workers", [0, 2])
+    def test_each_place_is_counted_once(self, files, name, workers):
+        make, count = self.COUNTED[name]
+        ds = with_workers(make(infeed.TFRecordDataset(files, errors="skip"), Dataset.from_tensor_slices(files)), workers)
+        it = iter(ds)
+        counts, states = [it.stats().lost], [it.state_dict()]
+        for _ in it:
+            counts.append(it.stats().lost)
+            states.append(it.state_dict())
+        assert counts == sorted(counts) and it.stats().lost == count and f"{files[1]} at byte {self.offset}" in it.stats().places
+        for state in states[::7]:
+            again = iter(ds)
+            again.load_state_dict(state)
+            assert len(list(again)) == len(states) - 1 - state["position"] and again.stats().lost == count
+
 
 class TestNewlineInsideQuotes:
     """TF3851: a quoted line break splits the row."""
