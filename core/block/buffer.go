@@ -20,17 +20,14 @@ type part struct {
 	texts  []*Text
 }
 
-// maxBuffered bounds one block, far beyond what there is memory for.
-const maxBuffered = 1 << 40
-
 // Block adds a block for rows elements of the given shapes and returns it.
 func (b *Buffer) Block(shapes *spec.Element, rows int64) (Block, error) {
 	l, err := NewLayout(shapes, rows)
 	if err != nil {
 		return Block{}, err
 	}
-	if l.Bytes > maxBuffered {
-		return Block{}, errs.New(errs.ResourceExhausted, "buffer", "%d elements with %s take %d bytes", rows, shapes.Shapes(), l.Bytes)
+	if err := Fits(l.Bytes); err != nil {
+		return Block{}, errs.Wrap(err, errs.ResourceExhausted, "buffer", "%d elements with %s", rows, shapes.Shapes())
 	}
 	if len(b.blocks) == len(b.parts) {
 		b.parts = append(b.parts, part{})

@@ -3,6 +3,7 @@ package op
 import (
 	"infeed/core/block"
 	"infeed/core/dataset"
+	"infeed/core/errs"
 	"infeed/core/spec"
 )
 
@@ -74,6 +75,9 @@ func (c *call) make(i int, dtype spec.DType, shape ...int64) (block.Column, erro
 	n, err := sizeOf(r.Component, c.rows)
 	if err != nil {
 		return block.Column{}, err
+	}
+	if err := block.Fits(n * c.rows); err != nil {
+		return block.Column{}, errs.Wrap(err, errs.ResourceExhausted, "map", "%d values %s", c.rows, r.Component)
 	}
 	r.memory = grown(r.memory, n*c.rows)
 	r.Column = block.Column{Data: r.memory, RowBytes: n}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"infeed/core/block"
+	"infeed/core/errs"
 	"infeed/core/spec"
 )
 
@@ -166,11 +167,11 @@ func (pl *planner) locate() error {
 		default:
 			size, _ := pl.values[v].Bytes()
 			pl.places[v] = where{kind: inScratch, of: int(pl.scratch), part: pl.parts}
-			if pl.parts++; pl.scratch > maxBytes-size {
-				_, err := sizeOf(pl.values[v], maxBytes)
-				return err
-			}
+			pl.parts++
 			pl.scratch += size
+			if err := block.Fits(pl.scratch); err != nil {
+				return errs.Wrap(err, errs.ResourceExhausted, "map", "a value %s", pl.values[v])
+			}
 		}
 	}
 	return nil

@@ -83,6 +83,9 @@ func (g *groups) Block(shapes *spec.Element, rows int64) (block.Block, error) {
 	if err != nil {
 		return block.Block{}, err
 	}
+	if err := block.Fits(l.Bytes); err != nil {
+		return block.Block{}, errs.Wrap(err, errs.ResourceExhausted, "iterator", "%d elements with %s", rows, shapes.Shapes())
+	}
 	slot, err := g.slots.take(l.Bytes + metaBytes(shapes) + rows*g.textBytes)
 	if err != nil {
 		return block.Block{}, err

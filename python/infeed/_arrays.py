@@ -82,13 +82,15 @@ def _from_array(value):
 
 def _from_python(value):
     """An array of a list, and whether it is text; int32 and float32 where TensorFlow makes them so."""
-    a = _asarray(value)
-    if a.dtype == object and any(isinstance(v, (list, tuple, np.ndarray)) for v in a.flat):  # NumPy before 1.24
-        raise ValueError("what is in it differs in length")
-    types = _types(list(a.flat) if a.dtype.hasobject else value)
+    types = _types(value)
+    # Of text, NumPy makes rows as long as the longest one, which may be more than there is memory for.
+    a = np.asarray(value, object) if _all_text(types) else _asarray(value)
+    if a.dtype == object and any(isinstance(v, (list, tuple, np.ndarray)) for v in a.flat):  # NumPy before 1.24, and text
+        raise ValueError("what is in it differs in length (it has an inhomogeneous shape)")
+    types = _types(list(a.flat)) if a.dtype.hasobject else types
     _refuse_masks(types)
     if _is_text(a, types):
-        return _text.objects(value), True
+        return _text.objects(a if a.dtype.hasobject else value), True
     if a.dtype.kind in "fO" and types and all(issubclass(t, (int, np.integer)) for t in types):
         a = _whole(np.asarray(value, object))  # not the floats that NumPy makes of a mix of int64 and uint64
     if a.dtype.kind in "iu":
@@ -113,7 +115,11 @@ def _asarray(value):
 
 def _is_text(a, types):
     """Whether an array that NumPy made of values of these types was made of text."""
-    return a.dtype.kind in "SU" or a.dtype == object and bool(types) and all(issubclass(t, (str, bytes)) for t in types)
+    return a.dtype.kind in "SU" or a.dtype == object and _all_text(types)
+
+
+def _all_text(types):
+    return bool(types) and all(issubclass(t, (str, bytes)) for t in types)
 
 
 def _whole(a):

@@ -14,12 +14,17 @@ _LEAF = Structure("leaf")
 _ERRORS = ("raise", "skip", "truncate")
 
 
+def policy(op, errors):
+    """InvalidArgumentError for what is no way to treat what is damaged."""
+    if errors not in _ERRORS:
+        raise InvalidArgumentError(f'{op}: errors is {errors!r}; it must be "raise", "skip" or "truncate"')
+
+
 class _Files(Dataset):
     """A dataset of what is in files."""
 
     def __init__(self, op, filenames, compression_type, buffer_size, num_parallel_reads, errors, args=None, structure=_LEAF):
-        if errors not in _ERRORS:
-            raise InvalidArgumentError(f'{op}: errors is {errors!r}; it must be "raise", "skip" or "truncate"')
+        policy(op, errors)
         super().__init__(_definition.Node(op, {
             "filenames": paths_of(filenames, f"{op}: filenames"), "compression_type": _text(op, "compression_type", compression_type or ""),
             "buffer_size": None if buffer_size is None else _arguments.integer(op, "buffer_size", buffer_size),

@@ -3,6 +3,7 @@
 import codecs
 import collections
 import csv
+import functools
 import glob
 import io
 import itertools
@@ -12,7 +13,7 @@ import numpy as np
 from infeed import _arguments
 from infeed._dataset import Dataset
 from infeed._errors import InvalidArgumentError
-from infeed._files import CsvDataset, TextLineDataset
+from infeed._files import CsvDataset, TextLineDataset, policy
 from infeed._options import Options
 from infeed._sources import paths_of
 
@@ -23,7 +24,8 @@ _TYPES = (np.dtype("int32"), np.dtype("int64"), np.dtype("float32"), np.dtype("f
 def make_csv_dataset(file_pattern, batch_size, column_names=None, column_defaults=None, label_name=None, select_columns=None,
                      field_delim=",", use_quote_delim=True, na_value="", header=True, num_epochs=None, shuffle=True,
                      shuffle_buffer_size=10000, shuffle_seed=None, prefetch_buffer_size=None, num_parallel_reads=None, sloppy=False,
-                     num_rows_for_inference=100, compression_type=None, ignore_errors=False, encoding="utf-8"):
+                     num_rows_for_inference=100, compression_type=None, ignore_errors=False, encoding="utf-8", *,
+                     errors="raise"):
     """Batches of CSV files as dicts of columns, in each epoch in another order.
 
     file_pattern: a path or pattern, or a list of them. column_names: None takes them
@@ -33,7 +35,7 @@ def make_csv_dataset(file_pattern, batch_size, column_names=None, column_default
     the column that comes apart: (columns, label). select_columns: names or indices.
     num_epochs: how many times; None: without end, and then all batches are full.
     num_parallel_reads: how many files are read in turn, a row of each. ignore_errors:
-    leave out bad rows. Other arguments are CsvDataset's; sloppy and
+    leave out bad rows, as errors="skip". Other arguments are CsvDataset's; sloppy and
     prefetch_buffer_size change nothing. Raises InvalidArgumentError where no file
     matches, and for columns that do not exist.
 
@@ -53,10 +55,15 @@ def make_csv_dataset(file_pattern, batch_size, column_names=None, column_default
     if not _known(encoding):
         raise InvalidArgumentError(f"{_OP}: encoding is {encoding!r:.60}; give one that Python knows, such as utf-8")
     dialect = {"delimiter": field_delim, "quoting": csv.QUOTE_MINIMAL if use_quote_delim else csv.QUOTE_NONE}
-    names = _names(files, column_names, header, dialect, compression_type, encoding)
+    policy(_OP, errors)
+    strict = errors == "raise"  # tf.data's ignore_errors is not for the rows that dtypes are found in
+    if ignore_errors and strict:
+        errors = "skip"
+    read = functools.partial(_rows, dialect=dialect, compression_type=compression_type, encoding=encoding, errors=errors)
+    names = _names(files, column_names, header, read)
     chosen = _chosen(names, select_columns)
     if column_defaults is None:
-        wanted = _inferred(files, names, chosen, header, dialect, compression_type, na_value, num_rows_for_inference, encoding)
+        wanted = _inferred(files, names, chosen, header, read, na_value, num_rows_for_inference, strict)
     else:
         wanted = list(column_defaults)
         if len(wanted) == len(names) != len(chosen):
@@ -69,7 +76,7 @@ def make_csv_dataset(file_pattern, batch_size, column_names=None, column_default
 
     def rows(paths):
         return CsvDataset(paths, wanted, compression_type, header=header, field_delim=field_delim, use_quote_delim=use_quote_delim,
-                          na_value=na_value, select_cols=chosen, errors="skip" if ignore_errors else "raise")
+                          na_value=na_value, select_cols=chosen, errors=errors)
 
     reads = 1 if num_parallel_reads is None else _arguments.integer(_OP, "num_parallel_reads", num_parallel_reads)
     if reads > 1:
@@ -99,7 +106,7 @@ def _files(pattern):
     for p in paths_of(pattern, f"{_OP}: file_pattern"):
         matches = sorted(glob.glob(p))
         if not matches:
-            raise InvalidArgumentError(f"{_OP}: no file matches {p!r}")
+            raise InvalidArgumentError(f"{_OP}: no file matches {p!r}; look at the folder and the pattern")
         found += matches
     if not found:
         raise InvalidArgumentError(f"{_OP}: file_pattern is an empty list; a path, or a list of paths, is needed")
@@ -113,25 +120,25 @@ def _known(encoding):
         return False
 
 
-def _rows(path, dialect, compression_type, encoding):
+def _rows(path, dialect, compression_type, encoding, errors):
     """The rows of a file as lists of text."""
     try:
-        yield from csv.reader(_lines(path, compression_type, encoding), **dialect)
+        yield from csv.reader(_lines(path, compression_type, encoding, errors), **dialect)
     except csv.Error as e:
         raise InvalidArgumentError(f"{_OP}: the first rows of {path} cannot be read ({e}); give column_names and column_defaults") from e
 
 
-def _lines(path, compression_type, encoding):
+def _lines(path, compression_type, encoding, errors):
     """The lines of a file, without a mark of the order of bytes before the first one, as CsvDataset reads it."""
     options = Options()
     options.threading.private_threadpool_size = 0
-    lines = iter(TextLineDataset(path, compression_type).with_options(options))
+    lines = iter(TextLineDataset(path, compression_type, errors=errors).with_options(options))
     for number, line in enumerate(lines):
         text = line.removeprefix(codecs.BOM_UTF8 if number == 0 else b"").decode(encoding, "surrogateescape")
         yield from io.StringIO(text + "\n", newline="")  # rows may also end with a carriage return alone
 
 
-def _names(files, column_names, header, dialect, compression_type, encoding):
+def _names(files, column_names, header, read):
     if column_names is not None:
         names = list(column_names)
     elif not header:
@@ -139,7 +146,7 @@ def _names(files, column_names, header, dialect, compression_type, encoding):
     else:
         names = None
         for path in files:
-            first = next(_rows(path, dialect, compression_type, encoding), None)
+            first = next(read(path), None)
             if first is None:
                 raise InvalidArgumentError(f"{_OP}: {path} is empty; a header was expected")
             if not first:
@@ -170,17 +177,19 @@ def _chosen(names, select_columns):
     return sorted(found)
 
 
-def _inferred(files, names, chosen, header, dialect, compression_type, na_value, rows, encoding):
+def _inferred(files, names, chosen, header, read, na_value, rows, strict):
     """Defaults of the narrowest dtypes that hold what the first rows have."""
     kinds, seen = [0] * len(chosen), 0
     for path in files:
-        found = _rows(path, dialect, compression_type, encoding)
-        for row in itertools.islice(found, 1 if header else 0, None):
+        for number, row in itertools.islice(enumerate(read(path), 1), 1 if header else 0, None):
             if rows is not None and seen == rows:
                 break
             seen += 1
             if len(row) != len(names):
-                raise InvalidArgumentError(f"{_OP}: {path} has a row of {len(row)} fields; there are {len(names)} columns")
+                if not strict:
+                    continue
+                raise InvalidArgumentError(f"{_OP}: row {number} of {path} has {len(row)} fields, and there are {len(names)} columns; "
+                                           'correct it, or leave such rows out with errors="skip"')
             for k, i in enumerate(chosen):
                 while row[i] not in ("", na_value) and not _holds(_TYPES[kinds[k]], row[i]):
                     kinds[k] += 1

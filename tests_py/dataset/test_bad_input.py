@@ -4,10 +4,12 @@ Each damage is one row of a table. Texts are matched where they say what to do.
 """
 
 import gzip
+import os
 import struct
 import subprocess
 import sys
 import textwrap
+import tracemalloc
 import zlib
 
 import numpy as np
@@ -337,3 +339,33 @@ def test_an_error_in_a_file_without_end_comes_at_once(tmp_path, workers):
             f.truncate(size)
         with pytest.raises(infeed.DataLossError, match="not a TFRecord file"):
             next(iter(with_workers(infeed.TFRecordDataset(path), workers)))
+
+
+MOST = 4 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")  # bytes, more than there is memory for
+
+
+@pytest.mark.parametrize("make", [
+    lambda: [infeed.io.decode_raw([b"a"], "uint8", fixed_length=MOST)],
+    lambda: Dataset.from_tensors(b"a").map(lambda s: infeed.io.decode_raw(s, "uint8", fixed_length=MOST)),
+    lambda: Dataset.range(3).map(lambda x: x[None]).padded_batch(2, [MOST]),
+    lambda: Dataset.from_tensors(np.zeros(1 << 16)).repeat().batch(MOST >> 19),
+    lambda: Dataset.range(MOST >> 25).map(lambda k: np.zeros(1 if k else 1 << 22)).padded_batch(MOST >> 25),
+], ids=["decode_raw", "decode_raw in map", "padded_shapes", "batch", "padded_batch"])
+def test_more_than_there_is_memory_for(make):
+    """The system would refuse it, or end the process when it is written."""
+    with pytest.raises(infeed.ResourceExhaustedError, match=r"this machine has \d+.*; make batches, or .* smaller"):
+        next(iter(make()))
+
+
+def test_one_long_text_among_many():
+    """NumPy's own text has rows as long as the longest one."""
+    texts = [b"x" * (1 << 20)] + [b"%d" % i for i in range(2000)]
+    tracemalloc.start()
+    try:
+        ds, nested = Dataset.from_tensor_slices(texts), Dataset.from_tensors([texts, texts])
+        assert tracemalloc.get_traced_memory()[1] < 64 << 20
+    finally:
+        tracemalloc.stop()
+    assert list(ds) == texts and next(iter(nested)).tolist() == [texts, texts]
+    with pytest.raises(infeed.InvalidArgumentError, match="differs in length"):
+        Dataset.from_tensor_slices([texts, texts[1:]])

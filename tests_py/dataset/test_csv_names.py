@@ -57,3 +57,39 @@ def test_what_has_no_names_is_told(tmp_path, content, more, error, text):
 def test_no_files():
     with pytest.raises(infeed.InvalidArgumentError, match="file_pattern is an empty list"):
         infeed.make_csv_dataset([], 2)
+
+
+@pytest.mark.parametrize("parallel", [None, 2])
+@pytest.mark.parametrize("errors, want", [("skip", [1, 2, 4]), ("truncate", None), ("raise", None)])
+def test_what_is_done_with_bad_rows(tmp_path, errors, want, parallel):
+    """In the rows that dtypes are found in, and in all."""
+    path = tmp_path / "x.csv"
+    path.write_text("a,b\n1,x\n2,y\n3\n4,w\n")
+    for more in ({}, {"column_defaults": ["int32", str]}):
+        def read():
+            ds = infeed.make_csv_dataset(str(path), 10, num_epochs=1, shuffle=False, num_parallel_reads=parallel, errors=errors, **more)
+            return [n for batch in ds for n in batch["a"].tolist()]
+        if want is None:
+            with pytest.raises(infeed.InvalidArgumentError, match="row 4 of .*x.csv has 1 fields, and there are 2 columns; |x.csv at byte 12: line 4: the row .* has 1 fields"):
+                read()
+        else:
+            assert read() == want
+    with pytest.raises(infeed.InvalidArgumentError, match='errors is .drop.; it must be "raise", "skip" or "truncate"'):
+        infeed.make_csv_dataset(str(path), 10, errors="drop")
+
+
+def test_a_last_row_that_is_torn(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text('a,b\n1,x\n2,"y')
+    ds = infeed.make_csv_dataset(str(path), 10, num_epochs=1, shuffle=False, errors="truncate")
+    assert [batch["a"].tolist() for batch in ds] == [[1]]
+
+
+def test_a_stream_that_is_cut_in_its_first_rows(tmp_path):
+    path = tmp_path / "x.gz"
+    path.write_bytes(gzip.compress(b"a,b\n" + b"".join(b"%d,x%d\n" % (i, i) for i in range(5000)))[:-2000])
+    with pytest.raises(infeed.DataLossError, match=f"{path} at byte"):
+        list(infeed.make_csv_dataset(str(path), 10, num_epochs=1, compression_type="GZIP", num_rows_for_inference=None))
+    ds = infeed.make_csv_dataset(str(path), 1, num_epochs=1, shuffle=False, compression_type="AUTO", num_rows_for_inference=None, errors="truncate")
+    got = [int(batch["a"][0]) for batch in ds]
+    assert got == list(range(len(got))) and 100 < len(got) < 5000
