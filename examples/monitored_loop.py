@@ -98,6 +98,8 @@ def evaluate(model_dir):
 
 
 def main():
+    if len(sys.argv) < 2:
+        sys.exit("usage: python examples/monitored_loop.py MODEL_DIR [STEPS]")
     model_dir, steps = Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 40
     config = types.SimpleNamespace(save_checkpoints_secs=None, save_checkpoints_steps=5)
     step, total = train(model_dir, steps, config)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 
 	"infeed/core/errs"
@@ -118,8 +119,13 @@ func wrap(err error, op, path string) error {
 		return nil
 	}
 	advice := ""
+	absent := errors.Is(err, os.ErrNotExist)
 	switch {
-	case errors.Is(err, os.ErrNotExist) && path != "" && !filepath.IsAbs(path):
+	case absent && strings.Contains(path, "://"):
+		advice = " (a URL: only files of this machine are read; copy or mount them)"
+	case absent && strings.ContainsAny(path, "*?["):
+		advice = " (a pattern? This takes names, and list_files gives those that match)"
+	case absent && path != "" && !filepath.IsAbs(path):
 		if here, hereErr := os.Getwd(); hereErr == nil {
 			advice = " (looked for in " + here + ")"
 		}

@@ -86,6 +86,10 @@ func TestAbsentFilesAreNotFound(t *testing.T) {
 	_, err := vfs.Local().Open("absent")
 	here, _ := os.Getwd()
 	require.ErrorContains(t, err, "looked for in "+here)
+	_, err = vfs.Local().Open(filepath.Join(t.TempDir(), "part-*"))
+	require.ErrorContains(t, err, "list_files gives those that match")
+	_, err = vfs.Local().Open("gs://bucket/part-0")
+	require.ErrorContains(t, err, "only files of this machine are read")
 	_, err = vfs.Local().Create(filepath.Join(t.TempDir(), "absent", "x"))
 	require.Equal(t, errs.NotFound, errs.KindOf(err))
 }

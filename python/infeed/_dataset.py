@@ -101,8 +101,8 @@ class Dataset(Sources, Transformations, Snapshots):
     def __repr__(self):
         try:
             spec = self.element_spec
-        except Error as e:
-            spec = f"not known: {e}"
+        except Exception as e:  # of the user's functions, too: a debugger shows the dataset all the same
+            spec = f"not known: {e if isinstance(e, Error) else f'{type(e).__name__}: {e}'}"
         return f"<infeed.{type(self).__name__} {'.'.join(n.op for n in self._node.nodes())} element_spec={spec}>"
 
     # -- elements ------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from infeed import _arguments, _arrays, _definition, _template
 from infeed._dataset import Dataset
 from infeed._errors import InvalidArgumentError
 from infeed._sources import paths_of
-from infeed._spec import Structure
+from infeed._spec import Structure, dtype_of
 
 _LEAF = Structure("leaf")
 _ERRORS = ("raise", "skip", "truncate")
@@ -154,7 +154,7 @@ def _column(i, value):
         raise InvalidArgumentError(f"{what} is {value!r}, of which columns cannot be; give int32, int64, float32, float64 or str, or "
                                    f"{value.encode()!r} for that text as a default")
     if isinstance(value, (type, np.dtype)) or isinstance(value, str) and _names_dtype(value):
-        dtype = np.dtype(object if value in (str, bytes) else value)
+        dtype = dtype_of(object if value in (str, bytes) else value, what)
         return {"dtype": _definition.code(np.dtype(object) if dtype.kind in "SU" else dtype), "default": None}
     a, dtype = _arrays.tensor(value, what)
     if a.size > 1:

@@ -5,6 +5,7 @@ that an operation of the engine has operands of one dtype.
 """
 
 import functools
+import warnings
 
 import numpy as np
 
@@ -216,6 +217,11 @@ def _compare_signs(trace, ufunc, inputs):
 def _text(trace, ufunc, inputs):
     if ufunc not in (np.equal, np.not_equal):
         trace.end(f"it uses np.{ufunc.__name__} of text")
+    for v in inputs:
+        if type(v) is not Tensor and (text := next((str(t) for t in getattr(v, "flat", ()) if isinstance(t, str)), None)) is not None:
+            why = f"text comes as bytes, which no str equals; compare it with {text.encode('utf-8', 'replace')!r:.60}, not {text!r:.60}"
+            warnings.warn(why, stacklevel=4)  # at the user's line
+            trace.end(f"it compares text with str: {why}")
     a, b = [trace.tensor(v) for v in inputs]
     if not (a.dtype.hasobject and b.dtype.hasobject):
         trace.end("it compares text with numbers")

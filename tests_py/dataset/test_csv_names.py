@@ -34,6 +34,12 @@ def test_ends_of_rows(tmp_path, end):
     assert read(tmp_path / "x", end.join(["a,b", "1,x", "2,y"]).encode()) == [{"a": [1, 2], "b": [b"x", b"y"]}]
 
 
+@pytest.mark.parametrize("text", ["string", "object", object, str, bytes])
+def test_names_of_text(tmp_path, text):
+    assert read(tmp_path / "x", b"a,b\n1,x\n", column_defaults=["int32", text]) == [{"a": [1], "b": [b"x"]}]
+    assert list(infeed.CsvDataset(tmp_path / "x", ["int32", text], header=True)) == [(1, b"x")]
+
+
 def test_what_only_python_takes_for_a_number_is_text(tmp_path):
     assert read(tmp_path / "x", b"a\n1_000\n") == [{"a": [b"1_000"]}]
 

@@ -201,3 +201,4 @@ def test_repr(pairs):
     assert repr(pairs(4).batch(2)) == (
         "<infeed.Dataset from_tensor_slices.batch element_spec=(TensorSpec(shape=(None, 3), dtype=float32), "
         "TensorSpec(shape=(None,), dtype=int64))>")
+    assert repr(pairs(4).map(lambda x, y: {}["a"])) == "<infeed.Dataset from_tensor_slices.map element_spec=not known: KeyError: 'a'>"

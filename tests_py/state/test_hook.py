@@ -30,6 +30,12 @@ def load_example():
 monitored_loop = load_example()
 
 
+def test_the_example_says_what_it_needs(monkeypatch):
+    monkeypatch.setattr("sys.argv", ["monitored_loop.py"])
+    with pytest.raises(SystemExit, match="usage: .*monitored_loop.py MODEL_DIR"):
+        monitored_loop.main()
+
+
 class Numbers(infeed.PyDataset):
     def __len__(self):
         return 1000

@@ -6,6 +6,7 @@ import time
 import numpy as np
 import pytest
 
+import infeed
 from infeed import _program, _trace
 from infeed._spec import Structure, TensorSpec
 from test_operations import traced
@@ -173,6 +174,18 @@ def test_text_of_a_fixed_size():
         program = _trace.trace(lambda t: (t[::-1], t == wanted[2]), Structure("leaf"), [TensorSpec((3,), object)])
         native, same = _program.results(program.document, program.specs, [a])
         assert native.tolist() == wanted[::-1] and same.tolist() == [False, False, True]
+
+
+@pytest.mark.parametrize("fn", [lambda t: t == "b", lambda t: "b" == t, lambda t: t != np.array(["x", "b"])])
+def test_text_equals_no_str(fn):
+    """Whichever element comes first: that a comparison with it agrees says nothing about the others."""
+    for values in (["a", "b"], ["b", "a"]):
+        ds = infeed.Dataset.from_tensor_slices(values).map(fn)
+        with pytest.warns(UserWarning, match="compare it with b'[bx]', not '[bx]'") as caught:
+            got = list(ds)
+        assert caught[0].filename == __file__ and len(caught) == 1
+        assert all((g == fn(v.encode())).all() for g, v in zip(got, values))
+        assert "runs as Python in the waiting thread, since it compares text with str" in ds.explain()
 
 
 def test_other_dtypes_pass_through():
