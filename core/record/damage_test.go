@@ -122,7 +122,7 @@ func headOf(length uint64) []byte {
 }
 
 func TestLengthsAreNotBelieved(t *testing.T) {
-	for _, length := range []uint64{1 << 63, math.MaxUint64, math.MaxUint64 - 15, math.MaxInt64, 1 << 40, 1 << 31, 1 << 20} {
+	for _, length := range []uint64{1 << 63, math.MaxUint64, math.MaxUint64 - 15, math.MaxInt64, math.MaxInt64 - 16, 1 << 40, 1 << 31, 1 << 20} {
 		for _, kind := range kinds {
 			data := append(frames(t, "first"), headOf(length)...)
 			data = append(data, "some of it"...)
@@ -131,7 +131,9 @@ func TestLengthsAreNotBelieved(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			got, _, err := walk(t, fs, []string{"a"}, TFRecord(), Options{Compression: kind}, Token{}, 10)
+			_, _, within := walk(t, fs, []string{"a"}, TFRecord(), Options{Compression: kind, Together: 2, BlockBytes: 40}, Token{}, 10)
 			runtime.ReadMemStats(&after)
+			lossAt(t, within, "a", 21, "%d bytes, %v, behind one that belongs to it", length, kind)
 			lossAt(t, err, "a", 21, "%d bytes, %v", length, kind)
 			require.ErrorContains(t, err, fmt.Sprintf("within a record of %d bytes", length))
 			require.Equal(t, []string{"first"}, got)

@@ -251,6 +251,7 @@ func (r *Reader) need(w *window, b *Block, need int64) error {
 	if b.Len() == 0 {
 		shift(w)
 	}
+	need = min(need, maxInt-int64(w.pos)) // nobody vouched for it
 	n := max(min(2*len(w.data), r.limit+1), r.o.BlockBytes)
 	if b.Len() > 0 && need == 0 { // what belongs to the records before may be small
 		n = len(w.data) + max(r.o.BlockBytes/4, frameHead)
