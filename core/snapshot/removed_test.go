@@ -168,3 +168,32 @@ func TestWhatIsRemovedOfAnUnfinishedSnapshot(t *testing.T) {
 		}
 	}
 }
+
+// Of a writer that was killed in the middle of a file, nothing is left when another goes
+// on from its journal.
+func TestWhatAKilledWriterLeaves(t *testing.T) {
+	fs := memfs.New()
+	d, err := Keep(made{n: 300}, "/s", Options{ChunkBytes: 1000}, KeepOptions{})
+	require.NoError(t, err)
+	s := dataset.NewScope(fs, 0)
+	it, err := d.Iterate(s, dataset.PassKey(0), nil)
+	require.NoError(t, err)
+	datasettest.Take(t, it, 10, 150)
+	s.Close()
+	names, err := fs.List("/s")
+	require.NoError(t, err)
+	at := slices.IndexFunc(names, func(name string) bool { return strings.HasPrefix(name, journalPrefix) })
+	require.GreaterOrEqual(t, at, 0, "%v", names)
+	killed := strings.TrimPrefix(names[at], journalPrefix)
+	fs.Set("/s/"+killed+".tmp", []byte("{"))
+	fs.Set("/s/chunks/"+killed+"-0000-000099.chunk.tmp", []byte("in"))
+	fs.Set("/s/chunks/0123456789abcdef-0000-000000.chunk.tmp", []byte("of another"))
+	require.Equal(t, read(t, fs, made{n: 300}), read(t, fs, d))
+	var left []string
+	for _, f := range below(t, fs, "/s") {
+		if strings.HasSuffix(f, ".tmp") {
+			left = append(left, f)
+		}
+	}
+	require.Equal(t, []string{"/s/chunks/0123456789abcdef-0000-000000.chunk.tmp"}, left)
+}

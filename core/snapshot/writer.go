@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -143,10 +144,24 @@ func (w *Writer) prepare() (err error) {
 		return nil
 	}
 	w.done.file, err = w.done.journal.begin(w.fs, w.folder, w.id)
-	if err == nil && w.older != "" { // this one has all of its lines
-		_ = w.fs.Remove(path.Join(w.folder, journalPrefix+w.older))
+	if err == nil && w.older != "" {
+		w.inherit()
 	}
 	return err
+}
+
+// inherit removes what is left of the writer whose journal this one has all lines of:
+// the journal, and what it was writing when it ended. What stays is no harm.
+func (w *Writer) inherit() {
+	_ = w.fs.Remove(path.Join(w.folder, journalPrefix+w.older))
+	_ = w.fs.Remove(path.Join(w.folder, w.older+".tmp"))
+	chunks := path.Join(w.folder, chunkFolder)
+	names, _ := w.fs.List(chunks)
+	for _, name := range names {
+		if strings.HasPrefix(name, w.older+"-") && strings.HasSuffix(name, ".tmp") {
+			_ = w.fs.Remove(path.Join(chunks, name))
+		}
+	}
 }
 
 // fail keeps the first error; nil is none.

@@ -54,7 +54,9 @@ func (x *indexedRecords) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.T
 type walked struct{ *indexedRecords }
 
 // Open implements dataset.Indexed.
-func (w walked) Open(s *dataset.Scope, _ rng.Key) (dataset.RandomAccess, error) { return w.open(s), nil }
+func (w walked) Open(s *dataset.Scope, _ rng.Key) (dataset.RandomAccess, error) {
+	return w.open(s), nil
+}
 
 // lossy is a walk whose tokens say what was left out before it began.
 type lossy struct {
