@@ -24,6 +24,9 @@ func Batch(in dataset.Definition, size int64, dropRemainder bool) (dataset.Defin
 	if size < 1 {
 		return nil, errs.New(errs.InvalidArgument, "batch", "batch_size is %d; it must be at least 1", size)
 	}
+	if err := arraysOnly("batch", in.Spec().Structure); err != nil {
+		return nil, err
+	}
 	n := int64(-1)
 	if dropRemainder {
 		n = size
@@ -40,6 +43,23 @@ func Batch(in dataset.Definition, size int64, dropRemainder bool) (dataset.Defin
 		return &batch{in: indexed, size: size, dropRemainder: dropRemainder, spec: batched}, nil
 	}
 	return &streamBatch{in: in, size: size, dropRemainder: dropRemainder, spec: batched}, nil
+}
+
+// anyRankName is the type of a component of which not even the rank is known: its values and its shape.
+const anyRankName = ":tensor"
+
+// arraysOnly fails where elements have a part that is no plain array:
+// such are not stacked, nor taken apart.
+func arraysOnly(op string, s spec.Structure) error {
+	if s.Kind == spec.NamedTuple && (s.Name == RaggedName || s.Name == anyRankName) {
+		return errs.New(errs.Unimplemented, op, "components that are ragged, or of unknown rank, can be neither stacked nor taken apart; map them to arrays first")
+	}
+	for _, item := range s.Items {
+		if err := arraysOnly(op, item); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // addressable fails where n elements of a known size are more than memory can have.

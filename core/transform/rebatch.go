@@ -18,6 +18,9 @@ func Rebatch(in dataset.Definition, sizes []int64, dropRemainder bool) (dataset.
 	if len(sizes) == 0 || slices.Min(sizes) < 1 {
 		return nil, errs.New(errs.InvalidArgument, op, "batch_size is %v; every size must be at least 1", sizes)
 	}
+	if err := arraysOnly(op, in.Spec().Structure); err != nil {
+		return nil, err
+	}
 	whole, each, err := unbatched(op, in.Spec())
 	if err != nil {
 		return nil, err

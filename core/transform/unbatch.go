@@ -24,6 +24,9 @@ type indexedUnbatch struct {
 // Unbatch returns the elements that batches are stacked of. It keeps random access
 // where all batches have one known size.
 func Unbatch(in dataset.Definition) (dataset.Definition, error) {
+	if err := arraysOnly("unbatch", in.Spec().Structure); err != nil {
+		return nil, err
+	}
 	size, each, err := unbatched("unbatch", in.Spec())
 	if err != nil {
 		return nil, err

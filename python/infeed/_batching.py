@@ -5,7 +5,7 @@ import base64
 import numpy as np
 
 from infeed import _arguments, _subdataset
-from infeed._errors import InvalidArgumentError
+from infeed._errors import InvalidArgumentError, UnimplementedError
 from infeed._spec import Structure, dtype_of
 
 
@@ -96,6 +96,8 @@ class Batching:
         size = _arguments.at_least("window", "size", size, 1)
         args = {"size": size, "shift": size if shift is None else _arguments.at_least("window", "shift", shift, 1),
                 "stride": _arguments.at_least("window", "stride", stride, 1), "drop_remainder": bool(drop_remainder)}
+        if self._node.structure.has("ragged", "any"):
+            raise UnimplementedError("window: components that are ragged, or of unknown rank, cannot be in windows; map them to arrays first")
         datasets = iter([Structure("dataset", items=(Structure("leaf"),), example=s) for s in self._node.specs])
         return self._apply("window", args, self._node.structure.replaced(datasets))
 

@@ -191,6 +191,10 @@ class Structure:
         """How many components there are."""
         return 1 if self.kind == "leaf" else sum(item.leaves() for item in self.items)
 
+    def has(self, *kinds):
+        """Whether there is a node of one of these kinds in it."""
+        return self.kind in kinds or any(item.has(*kinds) for item in self.items)
+
     def replaced(self, structures):
         """This structure with the next of `structures`, an iterator, in the place of each leaf."""
         if self.kind == "leaf":

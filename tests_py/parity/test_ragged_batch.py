@@ -1,6 +1,8 @@
 """Dataset.ragged_batch."""
 
-from cases import case
+from cases import case, expect
+
+ONCE = "Ragged components are neither batched again nor taken apart"
 
 
 def rows(lib, *lengths):
@@ -57,3 +59,23 @@ def test_empty(lib):
 @case([], raises="InvalidArgument")
 def test_size_zero(lib):
     return rows(lib, 1).ragged_batch(0)
+
+
+@case([[1], [2, 2], [3, 3, 3]], infeed=expect([], raises="Unimplemented"), differs=ONCE)
+def test_unbatch(lib):
+    return rows(lib, 1, 2, 3).ragged_batch(2).unbatch()
+
+
+@case([[[[1], [2, 2]], [[3, 3, 3], [4] * 4]]], infeed=expect([], raises="Unimplemented"), differs=ONCE)
+def test_batch(lib):
+    return rows(lib, 1, 2, 3, 4).ragged_batch(2).batch(2)
+
+
+@case([[[1], [2, 2], [3, 3, 3]]], infeed=expect([], raises="Unimplemented"), differs=ONCE)
+def test_rebatch(lib):
+    return rows(lib, 1, 2, 3).ragged_batch(2).rebatch(3)
+
+
+@case([[[[1], [2, 2]]]], infeed=expect([], raises="Unimplemented"), differs=ONCE)
+def test_window(lib):
+    return rows(lib, 1, 2).ragged_batch(2).window(1).flat_map(lambda w: w.batch(1))
