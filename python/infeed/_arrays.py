@@ -70,7 +70,7 @@ def as_array(value, what):
 
 def _from_array(value):
     """What NumPy makes of an array, and whether it is text."""
-    _refuse_masks({type(value)})
+    refuse_masks(value)
     a = _asarray(value)
     if a.ndim and not hasattr(value, "dtype"):  # another sequence, such as a deque
         if _is_text(a, _types(list(a.flat)) if a.dtype.hasobject else ()):
@@ -88,7 +88,7 @@ def _from_python(value):
     if a.dtype == object and any(isinstance(v, (list, tuple, np.ndarray)) for v in a.flat):  # NumPy before 1.24, and text
         raise ValueError("what is in it differs in length (it has an inhomogeneous shape)")
     types = _types(list(a.flat)) if a.dtype.hasobject else types
-    _refuse_masks(types)
+    refuse_masks(value, types)
     if _is_text(a, types):
         return _text.objects(a if a.dtype.hasobject else value), True
     if a.dtype.kind in "fO" and types and all(issubclass(t, (int, np.integer)) for t in types):
@@ -130,9 +130,10 @@ def _whole(a):
     return a.astype(np.int64)
 
 
-def _refuse_masks(types):
+def refuse_masks(value, types=()):
+    """Raises ValueError where a value, or what is in it (of these types, if they are known), has a mask."""
     masked = getattr(sys.modules.get("numpy.ma"), "MaskedArray", None)  # who has such arrays imported it, which takes 15 ms
-    if masked and any(issubclass(t, masked) for t in types):
+    if masked and any(issubclass(t, masked) for t in types or (_types(value) if isinstance(value, (list, tuple)) else {type(value)})):
         raise ValueError("it has a mask, which elements cannot have; give a.filled(value), and np.ma.getmaskarray(a) as a "
                          "component of its own if the mask is needed")
 

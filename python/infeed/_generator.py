@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 
-from infeed import _definition, _trace
+from infeed import _arrays, _definition, _trace
 from infeed._errors import InvalidArgumentError
 from infeed._function import Function, flattener, settled_leaves
 from infeed._spec import Structure, TensorSpec
@@ -125,6 +125,7 @@ _GENERATE = 0.005  # seconds of elements in one answer
 
 def _array(value, what):
     try:
+        _arrays.refuse_masks(value)
         return np.asarray(value)
     except ValueError as e:
         raise InvalidArgumentError(f"{what} cannot be made an array: {e}") from e

@@ -228,6 +228,17 @@ def test_masked_values_in_lists_are_refused():
         Dataset.from_tensor_slices([np.ma.masked, 1.0])
 
 
+@pytest.mark.filterwarnings("ignore:.*masked element")
+@pytest.mark.parametrize("dtype, given", [
+    ("float32", np.ma.array([1.0, 2.0], mask=[0, 1])), ("float32", [1.0, np.ma.masked]),
+    ("float32", [np.ma.array(1.0), np.ma.array(2.0, mask=1)]), (object, np.ma.array(["a", "b"], mask=[0, 1])),
+])
+def test_masks_of_what_a_generator_yields_are_not_lost(dtype, given):
+    ds = Dataset.from_generator(lambda: iter([given]), output_signature=TensorSpec((2,), dtype))
+    with pytest.raises(infeed.InvalidArgumentError, match="component 0 .*has a mask"):
+        list(ds)
+
+
 def test_text_that_turns_bad_later():
     a = np.array(["a", "b", "c"])
     it = iter(Dataset.from_tensor_slices(a).batch(1))
