@@ -112,7 +112,7 @@ func (in *input) read(p []byte, off int64) (n int, last bool, err error) {
 	}
 	if end < in.size {
 		return n, false, &errs.Error{Op: "record", Kind: errs.DataLoss, Path: in.path, Offset: end,
-			Text: "the file was cut short while it was read"}
+			Text: "the file was cut short while it was read; read it again once nobody writes it"}
 	}
 	in.size = end
 	return n, true, nil

@@ -80,7 +80,7 @@ func (c *content) read(p []byte) (n int, last bool, err error) {
 		return n, false, err
 	}
 	if c.at < c.size {
-		return n, false, &errs.Error{Op: "read", Kind: errs.DataLoss, Path: c.path, Offset: c.at, Text: "the file was cut short while it was read"}
+		return n, false, &errs.Error{Op: "read", Kind: errs.DataLoss, Path: c.path, Offset: c.at, Text: "the file was cut short while it was read; read it again once nobody writes it"}
 	}
 	return n, true, nil
 }

@@ -133,6 +133,10 @@ func wrap(err error, op, path string) error {
 		advice = " is a folder; give the files in it"
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
 		advice = " (open fewer files at a time, or raise `ulimit -n`)"
+	case errors.Is(err, os.ErrNotExist):
+		advice = " (look at the folder and the name)"
+	case errors.Is(err, os.ErrPermission):
+		advice = " (look at who may read and write it)"
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		advice = " (make room on that disk, or write to another one)"
 	case errors.Is(err, syscall.EFBIG):
