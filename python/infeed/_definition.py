@@ -60,6 +60,10 @@ class Node:
         """The functions of the operation that may have to be called in Python."""
         return ()
 
+    def called(self):
+        """Those that the operation itself calls, without the functions in the datasets that they return."""
+        return self.functions()
+
     def document(self):
         """The whole definition as the engine reads it (core/pipeline/definition.go)."""
         places = {}

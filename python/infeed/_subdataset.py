@@ -293,6 +293,10 @@ class DatasetsNode(_definition.Node):
     def functions(self):
         return (self.function, *self.function.inside(), *self.others.values())
 
+    def called(self):
+        # What those inside use of the element, the function itself is given.
+        return (self.function, *self.others.values())
+
     def arguments(self):
         return {**self.args, self.key: self.function.document(), **{k: f.document() for k, f in self.others.items()}}
 

@@ -242,7 +242,7 @@ def whole(node):
             continue
         stack.pop()
         n._whole = (not _stands_in(n) and not isinstance(n, ValuesNode) and not _traces(n.args) and
-                    not any([f.captures for f in n.functions()]) and all([i._whole for i in n.inputs]))
+                    not any([f.captures for f in n.called()]) and all([i._whole for i in n.inputs]))
     return node._whole
 
 
@@ -257,7 +257,7 @@ def first_element(node, first_of):
         return first_of(node)
     traces, inputs = [], False
     for n in node.nodes():
-        if any([f.captures for f in n.functions()]):
+        if any([f.captures for f in n.called()]):
             return None
         inputs = inputs or _stands_in(n)
         traces += [n.trace] if isinstance(n, ValuesNode) else _traces(n.args)

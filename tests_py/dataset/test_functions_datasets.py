@@ -150,6 +150,24 @@ def test_generators(name):
     assert elements(D.range(3).interleave(function, cycle_length=1, num_parallel_calls=1)) == expected
 
 
+def digits(x):
+    return np.int32(len(str(int(x))))
+
+
+CAPTURING = {
+    "a map": (lambda x: D.range(2).map(lambda y: y + 10 * x), [1, 1, 2, 2, 2, 2]),
+    "one in the other": (lambda x: D.range(1, 3).flat_map(lambda y: D.range(2).map(lambda z: z + 10 * x * y)), [1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2]),
+}
+
+
+@pytest.mark.parametrize("name", CAPTURING)
+def test_python_above_functions_that_use_the_element(name):
+    function, expected = CAPTURING[name]
+    for ds in (D.range(3).flat_map(function).map(digits), D.range(3).interleave(function, cycle_length=1).map(digits), D.range(3).flat_map(lambda x: function(x).map(digits))):
+        assert elements(ds) == expected
+        assert ds.element_spec == infeed.TensorSpec((), "int32")
+
+
 def test_python_inside_of_a_template():
     seen = []
 
