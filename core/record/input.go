@@ -111,8 +111,7 @@ func (in *input) read(p []byte, off int64) (n int, last bool, err error) {
 		return n, false, in.outside(off, in.size)
 	}
 	if end < in.size {
-		return n, false, &errs.Error{Op: "record", Kind: errs.DataLoss, Path: in.path, Offset: end,
-			Text: "the file was cut short while it was read; read it again once nobody writes it"}
+		return n, false, in.cutShort(end)
 	}
 	in.size = end
 	return n, true, nil
@@ -120,6 +119,7 @@ func (in *input) read(p []byte, off int64) (n int, last bool, err error) {
 
 func (in *input) readStream(p []byte, off int64) (n int, last bool, err error) {
 	defer func() { in.broken = err != nil }()
+	reached := in.pos
 	if in.broken || off < in.pos-int64(len(in.back)) {
 		if err := in.restart(); err != nil {
 			return 0, false, err
@@ -134,7 +134,9 @@ func (in *input) readStream(p []byte, off int64) (n int, last bool, err error) {
 		in.back = in.back[:0]
 		skipped, err := io.CopyN(io.Discard, in.stream, off-in.pos)
 		in.pos += skipped
-		if err == io.EOF {
+		if err == io.EOF && off <= reached {
+			err = in.cutShort(off)
+		} else if err == io.EOF {
 			err = in.outside(off, in.pos)
 		}
 		if err != nil {
@@ -150,6 +152,12 @@ func (in *input) readStream(p []byte, off int64) (n int, last bool, err error) {
 		return n + more, true, nil
 	}
 	return n + more, false, err
+}
+
+// cutShort is the error of a file that had more when it was read before.
+func (in *input) cutShort(at int64) error {
+	return &errs.Error{Op: "record", Kind: errs.DataLoss, Path: in.path, Offset: at,
+		Text: "the file was cut short while it was read; read it again once nobody writes it"}
 }
 
 // outside is the error of a token behind the end.

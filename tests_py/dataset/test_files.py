@@ -1,5 +1,6 @@
 """Files that change, are many, or are named oddly."""
 
+import gzip
 import os
 import subprocess
 import sys
@@ -63,6 +64,19 @@ def test_files_that_change_while_they_are_read(path, change, errors, workers):
         assert error.path == str(path) and (change == "appended to" or "read it again once nobody writes it" in str(error))
     elif damaged and change != "emptied":
         assert it.stats().lost == 1
+
+
+@pytest.mark.parametrize("size", [0, 40, 100_000])
+def test_streams_that_are_cut_while_they_are_read(tmp_path, size):
+    path, lines = tmp_path / "x", [b"%07d,abc" % i for i in range(300_000)]
+    path.write_bytes(gzip.compress(b"\n".join(lines), 1))
+    it, got = iter(infeed.TextLineDataset(path, "GZIP")), []
+    got.append(next(it))
+    os.truncate(path, size)
+    with pytest.raises(infeed.DataLossError, match="was cut") as e:
+        for line in it:
+            got.append(line)
+    assert e.value.path == str(path) and got == lines[:len(got)]
 
 
 @pytest.mark.parametrize("make", [
