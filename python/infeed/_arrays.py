@@ -38,11 +38,12 @@ def tensor(value, what):
     return as_array(value, what)
 
 
-def as_array(value, what):
+def as_array(value, what, of_function=False):
     """A C-contiguous array in native byte order, and the dtype of its elements.
 
     There is no copy where it is one already. Text has elements of dtype object, and
-    comes as an array of dtype S, U, or of bytes objects.
+    comes as an array of dtype S, U, or of bytes objects. Lists with numbers of NumPy's in
+    them are what NumPy makes of them in results of functions, and elsewhere as in TensorFlow.
     """
     if value is None:
         raise InvalidArgumentError(f"{what} is None; give an array")
@@ -50,7 +51,7 @@ def as_array(value, what):
         raise InvalidArgumentError(f"{what} is a dataset, which is no array; flat_map and interleave take functions that give datasets, "
                                    "and list(ds) has its elements")
     try:
-        a, text = _from_python(value) if isinstance(value, (list, range)) else _from_array(value)
+        a, text = _from_python(value, of_function) if isinstance(value, (list, range)) else _from_array(value)
     except (ValueError, TypeError, OverflowError) as e:
         raise InvalidArgumentError(f"{what} cannot be made an array: {e}") from e
     if text and a.dtype.hasobject:
@@ -80,7 +81,7 @@ def _from_array(value):
     return a, a.dtype.kind in "SU"
 
 
-def _from_python(value):
+def _from_python(value, of_function):
     """An array of a list, and whether it is text; int32 and float32 where TensorFlow makes them so."""
     types = _types(value)
     # Of text, NumPy makes rows as long as the longest one, which may be more than there is memory for.
@@ -91,8 +92,12 @@ def _from_python(value):
     refuse_masks(value, types)
     if _is_text(a, types):
         return _text.objects(a if a.dtype.hasobject else value), True
+    if of_function and any(issubclass(t, (np.number, np.bool_)) for t in types):
+        return a, False
     if a.dtype.kind in "fO" and types and all(issubclass(t, (int, np.integer)) for t in types):
         a = _whole(np.asarray(value, object))  # not the floats that NumPy makes of a mix of int64 and uint64
+    if a.dtype.kind in "iu" and _all_arrays(value, a.dtype):
+        return a, False
     if a.dtype.kind in "iu":
         narrow = np.iinfo(np.int32)
         fits = not a.size or (a.min() >= narrow.min and a.max() <= narrow.max)
@@ -104,6 +109,10 @@ def _from_python(value):
         kind = getattr(first, "dtype", None)
         return a.astype(kind if kind is not None and np.dtype(kind).kind == "f" else np.float32), False
     return a.astype(np.complex128) if a.dtype.kind == "c" else a, False
+
+
+def _all_arrays(values, dtype):
+    return all(_all_arrays(v, dtype) if isinstance(v, (list, tuple)) else isinstance(v, np.ndarray) and v.dtype == dtype for v in values)
 
 
 def _asarray(value):

@@ -219,7 +219,7 @@ class Function:
     # -- calls ----------------------------------------------------------------------
 
     def call(self, element):
-        return _trace.call(self.fn, self._takes()[0], element)
+        return _trace.as_result(_trace.call(self.fn, self._takes()[0], element))
 
     def decoder(self):
         return Decoder(*self._takes())
@@ -250,7 +250,7 @@ class Function:
         spread = self._takes()[0].kind == "tuple"
         results, error = self._mappers.call([e if spread else (e,) for e in elements])
         try:
-            return [flat(r) for r in results], error, False
+            return [flat(_trace.as_result(r)) for r in results], error, False
         except InvalidArgumentError as e:
             return [], e, False
 

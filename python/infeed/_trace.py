@@ -295,7 +295,7 @@ def _once(fn, structure, specs):
     leaves = [t.value(s.shape, s.dtype) for s in specs]
     with entered(t):
         try:
-            result = call(fn, structure, structure.pack(leaves))
+            result = as_result(call(fn, structure, structure.pack(leaves)))
             if t.reason:
                 return t.reason
             return _results(t, result)
@@ -310,6 +310,11 @@ def _once(fn, structure, specs):
 def call(fn, structure, element):
     """fn of an element: a tuple is spread over the arguments, as by tf.data."""
     return fn(*element) if structure.kind == "tuple" else fn(element)
+
+
+def as_result(result):
+    """What a function returned, as the element that it stands for: a list is a tuple, as in tf.data; those in it are arrays."""
+    return tuple(result) if isinstance(result, list) else result
 
 
 def _results(t, result):
@@ -337,7 +342,7 @@ def result_array(value, what):
         return _arrays.as_array([value], what)[0].reshape(())
     if isinstance(value, np.ndarray) and value.dtype.hasobject and not value.size:
         return value  # of no text
-    a, dtype = _arrays.as_array(value, what)
+    a, dtype = _arrays.as_array(value, what, of_function=True)
     if dtype.hasobject:
         return _text.objects(a)
     return a

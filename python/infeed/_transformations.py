@@ -107,7 +107,7 @@ class Transformations(Batching, Mixing):
         map_func: a function of NumPy semantics. It is traced: what NumPy and `infeed`
         operations express runs natively, and in parallel; what they do not runs as
         Python, see `explain`. Elements that are tuples are given as positional
-        arguments; text is bytes. num_parallel_calls: how many threads, up to 1024, call a
+        arguments; text is bytes. A list that is returned is a tuple. num_parallel_calls: how many threads, up to 1024, call a
         function of Python; None: the one that waits for elements. processes: how many worker
         processes call it instead. deterministic is accepted; the order never changes.
         An exception in map_func is raised at its element.

@@ -103,13 +103,13 @@ def test_a_generator_that_cannot_begin_is_no_empty_one():
 OTHERS = {
     "dtype": (lambda: 1.5, None, "returned float32.*before, it returned int32"), "narrower": (lambda: np.int16(3), lambda: np.int64(1), "int16.*int64"),
     "wider": (lambda: 1 << 40, None, "returned int64"), "too large": (lambda: 1 << 70, None, "is not an int64"),
-    "rank": (lambda: [1], None, r"int32\[1\].*int32\[\]"), "nested": (lambda: (1, 2), None, r"\(array, array\), where array"),
+    "rank": (lambda: np.array([1], "i4"), None, r"int32\[1\].*int32\[\]"), "nested": (lambda: (1, 2), None, r"\(array, array\), where array"),
     "keys": (lambda: {"b": 1}, lambda: {"a": 1}, r"\{'b': array\}, where \{'a': array\}"), "None": (lambda: None, None, "a result of .* is None"),
-    "a set": (lambda: {1}, None, "a result of .* is a set"), "ragged": (lambda: [[1], [2, 3]], lambda: [[1]], "inhomogeneous"),
+    "a set": (lambda: {1}, None, "a result of .* is a set"), "ragged": (lambda: ([[1], [2, 3]],), lambda: ([[1]],), "inhomogeneous"),
     "text": (lambda: "a", None, "returned object"), "surrogate": (lambda: "\ud800", lambda: "a", "lone surrogate"),
-    "mask": (lambda: np.ma.array([1], mask=[1]), lambda: np.array([1]), "has a mask"), "objects": (lambda: [object()], lambda: [1], "Python objects"),
+    "mask": (lambda: np.ma.array([1], mask=[1]), lambda: np.array([1]), "has a mask"), "objects": (lambda: ([object()],), lambda: ([1],), "Python objects"),
     "dataset": (lambda: Dataset.range(3), lambda: np.arange(3), "is a dataset, which is no array"),
-    "generator": (lambda: (i for i in range(3)), lambda: [0, 1, 2], "is a generator"),
+    "generator": (lambda: (i for i in range(3)), lambda: np.arange(3), "is a generator"),
 }
 
 

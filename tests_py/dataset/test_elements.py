@@ -114,6 +114,7 @@ def test_text_comes_as_bytes(given, want):
     ([np.float16(3)], "float16"), ([np.zeros(3), np.ones(3)], "float64"), ([(1, 2), (3, 4)], "int32"),
     ([np.int64(-1), np.uint64(2**40)], "int64"), ([np.array([1], "u8"), np.array([-1])], "int32"), ([[], []], "float32"),
     ([2**63, 0.5], "float32"), ([np.array([1, 2]), [3, 4]], "int32"),
+        ([np.array([1, 2]), np.array([3, 4])], "int64"), ([[np.array(1, "u1")], [np.array(2, "u1")]], "uint8"),
     (np.array([1, 2]), "int64"), (np.array([1.0]), "float64"), (np.array([1, 2], ">i4"), "int32"),
 ])
 def test_python_numbers_become_what_tensorflow_makes_of_them(given, dtype):

@@ -183,3 +183,35 @@ def test_not_a_function(lib):
 @case([], raises="InvalidArgument")
 def test_num_parallel_calls_zero(lib):
     return numbers(lib).map(lambda x: x, num_parallel_calls=0)
+
+
+@case([0, 1, 1, 2, 2, 3], infeed=expect([2, 3, 2, 3, 2, 3]), differs="A function's variables are read when its dataset is first used")
+def test_variable_of_a_loop(lib):
+    parts = [lib.Dataset.range(2).map(lambda x: x + k) for k in range(3)]
+    return parts[0].concatenate(parts[1]).concatenate(parts[2])
+
+
+@case([0, 1, 1, 2, 2, 3])
+def test_variable_of_a_loop_as_a_default(lib):
+    parts = [lib.Dataset.range(2).map(lambda x, k=k: x + k) for k in range(3)]
+    return parts[0].concatenate(parts[1]).concatenate(parts[2])
+
+
+@case([(0, 1), (1, 2)])
+def test_list_is_a_tuple(lib):
+    return lib.Dataset.range(2).map(lambda x: [x, x + 1])
+
+
+@case([(1, 0.5, b"a"), (2, 0.0, b"b")])
+def test_list_of_decode_csv(lib):
+    return lib.Dataset.from_tensor_slices(["1,0.5,a", "2,,b"]).map(lambda s: lib.io.decode_csv(s, [0, 0.0, ""]))
+
+
+@case([(0, [0, 1]), (1, [1, 2])])
+def test_list_in_a_tuple_is_an_array(lib):
+    return lib.Dataset.range(2).map(lambda x: (x, [x, x + 1]))
+
+
+@case([[[0, 1], [2, 3]]])
+def test_rows_in_a_list(lib):
+    return lib.Dataset.from_tensors([lib.np.arange(2), lib.np.arange(2, 4)])

@@ -186,7 +186,7 @@ case("pad", lambda x: (np.pad(x, 1), np.pad(x, ((0, 1), (2, 0)), constant_values
 case("diff", lambda x: (np.diff(x), np.diff(x, axis=0)), "f4[3,4]")
 case("likes", lambda x: (np.zeros_like(x) + x, np.ones_like(x, dtype="i4"), np.full_like(x, 3)), "f4[3]")
 case("gather", lambda x, i: (x[i], np.take(x, i, axis=0)), "f4[10,2]", "u1[1]")
-case("unpacking", lambda x: [x[1], x[0]], "f4[2,3]")
+case("unpacking", lambda x: ([x[1], x[0]],), "f4[2,3]")
 case("loop over rows", lambda x: sum(row for row in x), "f8[3,4]")
 case("shape in arithmetic", lambda x: x * x.shape[0] + x.ndim + x.size, "f4[3,4]")
 
@@ -221,7 +221,7 @@ case("dot and outer", lambda x, y: (np.dot(x, y), x.dot(y), np.outer(x, y)), "f8
 
 case("tuples and dicts", lambda x, y: {"a": (x, y + 1), "b": {"c": x * 2}}, "f4[3]", "i4[]")
 case("numbers", lambda x: (x, 1, 2.5, True, b"text", "word"), "f4[3]")
-case("list of values", lambda x: [x, x + 1], "f4[]")
+case("list of values", lambda x: ([x, x + 1],), "f4[]")
 case("constants", lambda x: (x, np.arange(3), np.float16(2)), "f4[3]")
 case("one-hot", lambda y: (np.arange(10) == y).astype("f4"), "i4[]")
 case("one-hot of a batch", lambda y: (y[:, None] == np.arange(10)).astype(np.float32), "i4[6]")

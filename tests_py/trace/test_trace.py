@@ -220,3 +220,20 @@ AGREE = [
 def test_agree(native, own, exact, words):
     found = _trace.agree(native, own, exact)
     assert found is None if words is None else words in found
+
+
+@pytest.mark.parametrize("options", [{}, {"num_parallel_calls": 2}, {"processes": 1}], ids=str)
+def test_lists_of_python_are_those_of_programs(options):
+    def listed(x):
+        return [x, [x, x + 1], [x, 7]]
+
+    def in_python(x):
+        return listed(x) if int(x) >= 0 else None
+
+    native, own = (infeed.Dataset.range(3).map(fn, **options) for fn in (listed, in_python))
+    assert ("natively" in native.explain() or options) and "natively" not in own.explain()
+    assert native.element_spec[0] == own.element_spec[0]
+    for a, b, n in zip(native, own, range(3)):
+        assert type(a) is type(b) is tuple
+        for x, y, wanted in zip(a, b, (n, [n, n + 1], [n, 7])):
+            assert x.dtype == y.dtype == np.int64 and x.tolist() == y.tolist() == wanted
