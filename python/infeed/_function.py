@@ -219,7 +219,8 @@ class Function:
     # -- calls ----------------------------------------------------------------------
 
     def call(self, element):
-        return _trace.as_result(_trace.call(self.fn, self._takes()[0], element))
+        result = _trace.call(self.fn, self._takes()[0], element)
+        return tuple(result) if result.__class__ is list else result  # `as_result`, in its place: this runs for each element
 
     def decoder(self):
         return Decoder(*self._takes())

@@ -314,7 +314,7 @@ def call(fn, structure, element):
 
 def as_result(result):
     """What a function returned, as the element that it stands for: a list is a tuple, as in tf.data; those in it are arrays."""
-    return tuple(result) if isinstance(result, list) else result
+    return tuple(result) if result.__class__ is list else result
 
 
 def _results(t, result):
