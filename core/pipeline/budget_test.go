@@ -17,7 +17,8 @@ import (
 // supply is a source of elements that knows how many of their bytes are on the way.
 type supply struct {
 	noInputs
-	known      bool // their shape
+	known      bool  // their shape
+	each       int64 // elements that come at once at most; 0: any number
 	made, gone *atomic.Int64
 	most       *atomic.Int64 // of what was on the way
 }
@@ -48,6 +49,9 @@ type supplying struct{ *supply }
 func (*supplying) Token() *dataset.Token { return nil }
 
 func (s *supplying) Next(limit int64, dst dataset.Sink) (int64, error) {
+	if s.each > 0 {
+		limit = min(limit, s.each)
+	}
 	shapes := &spec.Element{Components: []spec.Component{{DType: spec.DType{Kind: 'u', Size: 1}, Shape: []int64{supplied}}}}
 	if _, err := dst.Block(shapes, limit); err != nil {
 		return 0, err
@@ -113,6 +117,29 @@ func TestWhatIsMadeAheadKeepsToTheBudget(t *testing.T) {
 			}
 			require.LessOrEqual(t, in.most.Load(), int64(budget+slack*supplied))
 			require.Greater(t, in.most.Load(), int64(budget/16))
+		})
+	}
+}
+
+// Where groups stay small, more of them wait, but not of those that are as large as they may be.
+func TestSmallGroupsAreMadeFurtherAhead(t *testing.T) {
+	for name, c := range map[string]struct {
+		groupBytes int64
+		most       uint64
+	}{"small": {1 << 20, 16}, "large": {supplied, 4}} {
+		t.Run(name, func(t *testing.T) {
+			in := &supply{each: 1, made: new(atomic.Int64), gone: new(atomic.Int64), most: new(atomic.Int64)}
+			it := iterate(t, open(t, in), Options{Workers: 2, GroupBytes: c.groupBytes})
+			waiting := func() uint64 { return it.queue.Pushed() - it.queue.Taken() }
+			for end := time.Now().Add(10 * time.Second); waiting() < c.most; runtime.Gosched() {
+				require.True(t, time.Now().Before(end), "%d groups wait", waiting())
+			}
+			for range 200 {
+				g, err := it.Next()
+				require.NoError(t, err)
+				g.Release()
+				require.LessOrEqual(t, waiting(), c.most)
+			}
 		})
 	}
 }
