@@ -18,7 +18,13 @@ def slices(leaves):
         raise InvalidArgumentError("from_tensor_slices: there is no array to slice; give at least one")
     arrays, dtypes = [], []
     for path, value in leaves:
-        a, dtype = as_array(value, f"from_tensor_slices: component{path}")
+        try:
+            a, dtype = as_array(value, f"from_tensor_slices: component{path}")
+        except InvalidArgumentError as e:
+            if not _differ(value):
+                raise
+            raise InvalidArgumentError(f"from_tensor_slices: component{path} has rows of different lengths, which are no array; "
+                                       "Dataset.from_indexable takes them, as a list with an element for each row") from e
         if a.ndim == 0:
             raise InvalidArgumentError(f"from_tensor_slices: component{path} is a single value ({value!r:.60}) and cannot "
                                        "be sliced; give arrays of at least one dimension")
@@ -28,6 +34,13 @@ def slices(leaves):
         arrays.append(a)
         dtypes.append(dtype)
     return arrays, dtypes
+
+
+def _differ(rows):
+    """Whether rows are sequences or arrays of different lengths."""
+    if not isinstance(rows, (list, tuple, np.ndarray)) or isinstance(rows, np.ndarray) and not rows.ndim:
+        return False
+    return len({len(r) for r in rows if isinstance(r, (list, tuple)) or isinstance(r, np.ndarray) and r.ndim}) > 1
 
 
 def tensor(value, what):

@@ -157,11 +157,19 @@ def test_read_only_arrays_and_other_libraries():
     assert list(Dataset.from_tensor_slices({"x": Array()}).batch(4))[0]["x"].tolist() == [0, 1, 2, 3]
 
 
+def objects_of(*rows):
+    a = np.empty(len(rows), object)
+    a[:] = rows
+    return a
+
+
 @pytest.mark.parametrize("given, text", [
     (5, "is a single value"), ((), "no array"), ({}, "no array"), (None, "is None"), (([1], None), r"component\[1\] is None"),
     (([1, 2], [1, 2, 3]), r"component\[1\] has 3 rows and component\[0\] has 2"),
     ({"a": [1, 2], "b": [[1]]}, r"component\['b'\] has 1 rows"),
-    ([[1], [2, 3]], "cannot be made an array"), (np.array([b"a", None]), "array of Python objects"),
+    ([[1], [2, 3]], "different lengths.*from_indexable"), (([1, 2], [np.zeros((1, 2)), np.zeros((3, 2))]), r"component\[1\] has rows of different"),
+    (objects_of(np.arange(2), np.arange(3)), "different lengths.*from_indexable"),
+    ([[[1], [2, 3]], [[4], [5, 6]]], "cannot be made an array"), (np.array([b"a", None]), "array of Python objects"),
     ({"a": [1], 1: [2]}, "cannot be sorted"), ([2**63], "not an int64"),
     (np.zeros(2, [("a", object)]), "array of Python objects"), ({1, 2}, "is a set, which is no array"),
     ([2**70], f"{2**70} is not an int64"),
@@ -174,6 +182,12 @@ def test_read_only_arrays_and_other_libraries():
 def test_what_cannot_be_sliced(given, text):
     with pytest.raises(infeed.InvalidArgumentError, match=text):
         Dataset.from_tensor_slices(given)
+
+
+def test_rows_of_different_lengths():
+    rows = [np.arange(2), np.arange(3), np.arange(0), np.arange(1)]
+    ds = Dataset.from_indexable(list(zip(rows, "abcd"))).padded_batch(2)
+    assert [(x.tolist(), y.tolist()) for x, y in ds] == [([[0, 1, 0], [0, 1, 2]], [b"a", b"b"]), ([[0], [0]], [b"c", b"d"])]
 
 
 TEXTS = {
