@@ -154,6 +154,14 @@ func (s *store) wanted(need, bytes, each int64) int64 {
 	return max(need, min(s.room*each, max(mostAtOnce/bytes, 2*need)))
 }
 
+// share returns which part of the elements that there will be has been stored, or 0.
+func (s *store) share() float64 {
+	if s.room <= 0 {
+		return 0
+	}
+	return min(float64(len(s.into.items))/float64(s.room), 1)
+}
+
 // put stores the rows of a block at places.
 func (s *store) put(b block.Block, places []int64) {
 	for i := range s.columns {
@@ -161,7 +169,7 @@ func (s *store) put(b block.Block, places []int64) {
 		if c.text != nil {
 			strings := s.count * c.strings
 			c.text.upTo(strings, s.wanted(strings, 8, c.strings))
-			c.text.put(b.Columns[i].Text, places, c.strings, s.side)
+			c.text.put(b.Columns[i].Text, places, c.strings, s.side, s.share())
 			continue
 		}
 		need := s.count * c.rowBytes
@@ -239,10 +247,17 @@ func (t *storedText) upTo(n, room int64) {
 	t.ends.resize(n, room)
 }
 
-// put stores the strings of rows, each strings a row, at places.
-func (t *storedText) put(from *block.Text, places []int64, each int64, side int) {
+// put stores the strings of rows, each strings a row, at places. share is the part of all
+// strings that is there then, by which memory is taken for all at once, as far as it is not
+// much: to grow is to copy, and pages that are new cost more than that.
+func (t *storedText) put(from *block.Text, places []int64, each int64, side int, share float64) {
 	at, run := int64(len(t.sides[side].items)), from.Run()
-	t.sides[side].resize(at+from.Bytes(), 0)
+	need, room := at+from.Bytes(), int64(0)
+	if share > 0 {
+		const spare = 1.05
+		room = int64(min(spare*float64(need)/share, float64(max(mostAtOnce, 2*need))))
+	}
+	t.sides[side].resize(need, room)
 	data := t.sides[side].items
 	shift := at
 	if run && len(from.Starts) > 0 {
