@@ -239,6 +239,7 @@ func (s *store) stored() block.Block {
 type storedText struct {
 	starts, ends vast[int64] // in the side of each
 	sides        [2]vast[byte]
+	shifted      []int64 // scratch memory
 }
 
 // upTo makes room for strings at n places.
@@ -265,16 +266,19 @@ func (t *storedText) put(from *block.Text, places []int64, each int64, side int,
 		copy(data[at:], from.Data[first:from.Ends[len(from.Ends)-1]])
 		shift -= first
 	}
-	for r, p := range places {
-		for k := range each {
-			i := int64(r)*each + k
-			if !run {
-				shift = at - from.Starts[i]
-				at += int64(copy(data[at:], from.At(int(i))))
-			}
-			t.starts.items[p*each+k], t.ends.items[p*each+k] = from.Starts[i]+shift, from.Ends[i]+shift
+	t.shifted = t.shifted[:0]
+	for i, start := range from.Starts {
+		if !run {
+			shift = at - start
+			at += int64(copy(data[at:], from.At(i)))
 		}
+		t.shifted = append(t.shifted, start+shift)
 	}
+	kernel.Scatter(bytesOf(t.starts.items), bytesOf(t.shifted), int(8*each), places)
+	for i, start := range from.Starts {
+		t.shifted[i] += from.Ends[i] - start
+	}
+	kernel.Scatter(bytesOf(t.ends.items), bytesOf(t.shifted), int(8*each), places)
 }
 
 func (t *storedText) close() {

@@ -6,6 +6,7 @@ import (
 
 	"infeed/core/dataset"
 	"infeed/core/errs"
+	"infeed/core/kernel"
 	"infeed/core/rng"
 	"infeed/core/spec"
 )
@@ -59,6 +60,7 @@ type shuffleIterator struct {
 	size      int64
 	now, next window
 	store     store
+	order     []int64 // scratch memory, as index
 	index     []int64
 }
 
@@ -132,10 +134,11 @@ func (it *shuffleIterator) fill(limit int64) {
 // take returns the places of the next n elements of the window.
 func (it *shuffleIterator) take(n int64) []int64 {
 	w := &it.now
-	it.index = append(it.index[:0], make([]int64, n)...)
-	w.order.Fill(it.index, w.given)
-	for i, x := range it.index {
-		it.index[i] = w.places.items[x]
+	it.order = append(it.order[:0], make([]int64, n)...)
+	it.index = append(it.index[:0], it.order...)
+	w.order.Fill(it.order, w.given)
+	if err := kernel.Gather(bytesOf(it.index), bytesOf(w.places.items), 8, it.order); err != nil {
+		panic(err)
 	}
 	w.given += n
 	return it.index
