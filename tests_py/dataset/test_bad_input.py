@@ -367,5 +367,5 @@ def test_one_long_text_among_many():
     finally:
         tracemalloc.stop()
     assert list(ds) == texts and next(iter(nested)).tolist() == [texts, texts]
-    with pytest.raises(infeed.InvalidArgumentError, match="differs in length"):
+    with pytest.raises(infeed.InvalidArgumentError, match="rows of different lengths"):
         Dataset.from_tensor_slices([texts, texts[1:]])
