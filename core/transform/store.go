@@ -154,14 +154,6 @@ func (s *store) wanted(need, bytes, each int64) int64 {
 	return max(need, min(s.room*each, max(mostAtOnce/bytes, 2*need)))
 }
 
-// share returns which part of the elements that there will be has been stored, or 0.
-func (s *store) share() float64 {
-	if s.room <= 0 {
-		return 0
-	}
-	return min(float64(len(s.into.items))/float64(s.room), 1)
-}
-
 // put stores the rows of a block at places.
 func (s *store) put(b block.Block, places []int64) {
 	for i := range s.columns {
@@ -169,7 +161,10 @@ func (s *store) put(b block.Block, places []int64) {
 		if c.text != nil {
 			strings := s.count * c.strings
 			c.text.upTo(strings, s.wanted(strings, 8, c.strings))
-			c.text.put(b.Columns[i].Text, places, c.strings, s.side, s.share())
+			text := b.Columns[i].Text
+			bytes := int64(len(c.text.sides[s.side].items)) + text.Bytes()
+			each := bytes/max(int64(len(s.into.items)), 1)*21/20 + 1 // a little more than elements had so far
+			c.text.put(text, places, c.strings, s.side, bytes, s.wanted(bytes, 1, each))
 			continue
 		}
 		need := s.count * c.rowBytes
@@ -248,17 +243,12 @@ func (t *storedText) upTo(n, room int64) {
 	t.ends.resize(n, room)
 }
 
-// put stores the strings of rows, each strings a row, at places. share is the part of all
-// strings that is there then, by which memory is taken for all at once, as far as it is not
-// much: to grow is to copy, and pages that are new cost more than that.
-func (t *storedText) put(from *block.Text, places []int64, each int64, side int, share float64) {
+// put stores the strings of rows, each strings a row, at places. Their side has so many bytes
+// then. Where it has to grow, it takes memory for room of them: to grow is to copy, and new
+// pages cost more than that.
+func (t *storedText) put(from *block.Text, places []int64, each int64, side int, bytes, room int64) {
 	at, run := int64(len(t.sides[side].items)), from.Run()
-	need, room := at+from.Bytes(), int64(0)
-	if share > 0 {
-		const spare = 1.05
-		room = int64(min(spare*float64(need)/share, float64(max(mostAtOnce, 2*need))))
-	}
-	t.sides[side].resize(need, room)
+	t.sides[side].resize(bytes, room)
 	data := t.sides[side].items
 	shift := at
 	if run && len(from.Starts) > 0 {

@@ -118,31 +118,47 @@ func wrap(err error, op, path string) error {
 	if err == nil {
 		return nil
 	}
-	advice := ""
-	absent := errors.Is(err, os.ErrNotExist)
-	switch {
-	case absent && strings.Contains(path, "://"):
-		advice = " (a URL: only files of this machine are read; copy or mount them)"
-	case absent && strings.ContainsAny(path, "*?["):
-		advice = " (a pattern? This takes names, and list_files gives those that match)"
-	case absent && path != "" && !filepath.IsAbs(path):
-		if here, hereErr := os.Getwd(); hereErr == nil {
-			advice = " (looked for in " + here + ")"
+	return errs.Wrap(reason(err), kindOf(err), op, "%q%s", path, advice(err, path))
+}
+
+// advices are what to do about errors wherever they come.
+var advices = []struct {
+	err  error
+	text string
+}{
+	{syscall.EISDIR, " is a folder; give the files in it"},
+	{syscall.EMFILE, manyFiles}, {syscall.ENFILE, manyFiles},
+	{os.ErrNotExist, " (look at the folder and the name)"},
+	{os.ErrPermission, " (look at who may read and write it)"},
+	{syscall.ENOSPC, fullDisk}, {syscall.EDQUOT, fullDisk},
+	{syscall.EFBIG, " (raise `ulimit -f`, or write to a file system that takes larger files)"},
+}
+
+const (
+	manyFiles = " (open fewer files at a time, or raise `ulimit -n`)"
+	fullDisk  = " (make room on that disk, or write to another one)"
+)
+
+// advice returns what to do about an error of a path, or nothing.
+func advice(err error, path string) string {
+	if errors.Is(err, os.ErrNotExist) {
+		switch {
+		case strings.Contains(path, "://"):
+			return " (a URL: only files of this machine are read; copy or mount them)"
+		case strings.ContainsAny(path, "*?["):
+			return " (a pattern? This takes names, and list_files gives those that match)"
+		case path != "" && !filepath.IsAbs(path):
+			if here, err := os.Getwd(); err == nil {
+				return " (looked for in " + here + ")"
+			}
 		}
-	case errors.Is(err, syscall.EISDIR):
-		advice = " is a folder; give the files in it"
-	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
-		advice = " (open fewer files at a time, or raise `ulimit -n`)"
-	case errors.Is(err, os.ErrNotExist):
-		advice = " (look at the folder and the name)"
-	case errors.Is(err, os.ErrPermission):
-		advice = " (look at who may read and write it)"
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		advice = " (make room on that disk, or write to another one)"
-	case errors.Is(err, syscall.EFBIG):
-		advice = " (raise `ulimit -f`, or write to a file system that takes larger files)"
 	}
-	return errs.Wrap(reason(err), kindOf(err), op, "%q%s", path, advice)
+	for _, a := range advices {
+		if errors.Is(err, a.err) {
+			return a.text
+		}
+	}
+	return ""
 }
 
 // reason drops the operation and path that os puts before the reason.
