@@ -85,19 +85,29 @@ func (t *Text) AppendRange(o *Text, from, to int) {
 }
 
 // AppendRows adds the strings of some rows of another, of each strings a row.
-func (t *Text) AppendRows(o *Text, each int, rows []int64) {
-	t.Starts, t.Ends = slices.Grow(t.Starts, each*len(rows)), slices.Grow(t.Ends, each*len(rows))
-	if each != 1 {
-		for _, r := range rows {
-			t.AppendRange(o, int(r)*each, int(r+1)*each)
+func (t *Text) AppendRows(o *Text, each int, rows []int64) error {
+	return t.AppendPlaced(o.Data, each*len(rows), func(starts, ends []byte) error {
+		if err := kernel.Gather(starts, kernel.Bytes(o.Starts), 8*each, 8*each, rows); err != nil {
+			return err
 		}
-		return
+		return kernel.Gather(ends, kernel.Bytes(o.Ends), 8*each, 8*each, rows)
+	})
+}
+
+// AppendPlaced adds n strings that lie in data. place says where they begin and end there:
+// each is an int64, given as the memory that it lies in.
+func (t *Text) AppendPlaced(data []byte, n int, place func(starts, ends []byte) error) error {
+	first, at := len(t.Starts), len(t.Data)
+	t.Starts, t.Ends = slices.Grow(t.Starts, n), slices.Grow(t.Ends, n)
+	starts, ends := t.Starts[first:first+n], t.Ends[first:first+n]
+	if err := place(kernel.Bytes(starts), kernel.Bytes(ends)); err != nil {
+		return err
 	}
-	at, end := len(t.Starts), len(t.Data)
-	bytes := int(kernel.TextBytes(o.Data, o.Starts, o.Ends, rows))
-	t.Starts, t.Ends = t.Starts[:at+len(rows)], t.Ends[:at+len(rows)]
-	t.Data = slices.Grow(t.Data, bytes)[:end+bytes]
-	kernel.GatherText(t.Data, end, t.Starts[at:], t.Ends[at:], o.Data, o.Starts, o.Ends, rows)
+	bytes := int(kernel.TextBytes(data, starts, ends))
+	t.Data = slices.Grow(t.Data, bytes)[:at+bytes]
+	kernel.CopyText(t.Data, at, starts, ends, data)
+	t.Starts, t.Ends = t.Starts[:first+n], t.Ends[:first+n]
+	return nil
 }
 
 // Run tells whether the strings lie one after the other, each where the one before it
@@ -197,9 +207,13 @@ func (b Block) Take(src Block) {
 func (b Block) Gather(at int64, src Block, index []int64) error {
 	for i, c := range b.Columns {
 		s := src.Columns[i]
+		var err error
 		if c.Text != nil {
-			c.Text.AppendRows(s.Text, int(s.Text.each(src.Rows)), index)
-		} else if err := kernel.Gather(c.Data[at*c.RowBytes:], s.Data, int(c.RowBytes), index); err != nil {
+			err = c.Text.AppendRows(s.Text, int(s.Text.each(src.Rows)), index)
+		} else {
+			err = kernel.Gather(c.Data[at*c.RowBytes:], s.Data, int(c.RowBytes), int(c.RowBytes), index)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -87,7 +87,9 @@ func TestRowsOfTextAreAppended(t *testing.T) {
 	o := texts("a", "", "bcd", "e")
 	for each, want := range map[int][]string{1: {"x", "bcd", "a", "bcd", ""}, 2: {"x", "bcd", "e", "a", ""}} {
 		got := texts("x")
-		got.AppendRows(o, each, map[int][]int64{1: {2, 0, 2, 1}, 2: {1, 0}}[each])
+		require.NoError(t, got.AppendRows(o, each, map[int][]int64{1: {2, 0, 2, 1}, 2: {1, 0}}[each]))
+		require.Equal(t, want, read(got), "%d", each)
+		require.Error(t, got.AppendRows(o, each, []int64{0, int64(4 / each)}), "no such row")
 		require.Equal(t, want, read(got), "%d", each)
 	}
 	require.True(t, o.Run())

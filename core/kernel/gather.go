@@ -1,15 +1,24 @@
 package kernel
 
-import "infeed/core/errs"
+import (
+	"unsafe"
 
-// Gather copies rows of src, each of row bytes, to dst: row i of dst becomes row
-// index[i] of src. dst must have room for all of them. An index outside src is an
-// error, and then nothing is copied.
-func Gather(dst, src []byte, row int, index []int64) error {
+	"infeed/core/errs"
+)
+
+// Bytes sees numbers as the memory that they lie in.
+func Bytes(numbers []int64) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(numbers))), 8*len(numbers))
+}
+
+// Gather copies rows of row bytes: row i of dst becomes row index[i] of src, where rows
+// begin stride bytes apart. dst must have room for all of them. An index outside src is
+// an error, and then nothing is copied.
+func Gather(dst, src []byte, row, stride int, index []int64) error {
 	if row == 0 || len(index) == 0 {
 		return nil
 	}
-	rows := uint64(len(src) / row)
+	rows := rowsOf(src, row, stride)
 	for _, i := range index {
 		if uint64(i) >= rows {
 			return errs.New(errs.Internal, "gather", "row %d of %d", i, rows)
@@ -18,80 +27,83 @@ func Gather(dst, src []byte, row int, index []int64) error {
 	if len(dst)/row < len(index) {
 		return errs.New(errs.Internal, "gather", "%d rows of %d bytes do not fit in %d bytes", len(index), row, len(dst))
 	}
-	gather(dst, src, row, index)
+	gather(dst, src, row, stride, index)
 	return nil
 }
 
+// rowsOf returns how many rows there are in memory, the last of which may end with it.
+func rowsOf(memory []byte, row, stride int) uint64 {
+	if len(memory) < row {
+		return 0
+	}
+	return uint64((len(memory)-row)/stride + 1)
+}
+
 // gatherGo is the Go twin of gather.
-func gatherGo(dst, src []byte, row int, index []int64) {
+func gatherGo(dst, src []byte, row, stride int, index []int64) {
 	for i, r := range index {
-		copy(dst[i*row:(i+1)*row], src[int(r)*row:])
+		copy(dst[i*row:(i+1)*row], src[int(r)*stride:])
 	}
 }
 
-// Scatter copies rows of src, each of row bytes, to places in dst: row i becomes row
-// index[i] of dst. Rows and places must be there, or it panics.
-func Scatter(dst, src []byte, row int, index []int64) {
+// Scatter copies rows of row bytes: row i of src becomes row index[i] of dst, where rows
+// begin stride bytes apart. Rows and places must be there, or it panics.
+func Scatter(dst, src []byte, row, stride int, index []int64) {
 	if row == 0 || len(index) == 0 {
 		return
 	}
 	_ = src[row*len(index)-1]
-	rows := uint64(len(dst) / row)
+	rows := rowsOf(dst, row, stride)
 	for _, i := range index {
 		if uint64(i) >= rows {
 			panic(errs.New(errs.Internal, "scatter", "row %d of %d", i, rows))
 		}
 	}
-	scatter(dst, src, row, index)
+	scatter(dst, src, row, stride, index)
 }
 
 // scatterGo is the Go twin of scatter.
-func scatterGo(dst, src []byte, row int, index []int64) {
+func scatterGo(dst, src []byte, row, stride int, index []int64) {
 	for i, r := range index {
-		copy(dst[int(r)*row:], src[i*row:(i+1)*row])
+		copy(dst[int(r)*stride:], src[i*row:(i+1)*row])
 	}
 }
 
-// TextBytes returns how many bytes the strings with the given numbers have: string i is
-// data[starts[i]:ends[i]]. It panics where one is not there.
-func TextBytes(data []byte, starts, ends, index []int64) int64 {
-	_ = ends[:len(starts)]
-	n := textBytes(data, starts, ends, index)
+// TextBytes returns how many bytes strings have: string i is data[starts[i]:ends[i]]. It
+// panics where one is not there.
+func TextBytes(data []byte, starts, ends []int64) int64 {
+	n := textBytes(data, starts, ends[:len(starts)])
 	if n < 0 {
-		panic(errs.New(errs.Internal, "gather", "a string of %d is not in %d bytes", len(starts), len(data)))
+		panic(errs.New(errs.Internal, "gather", "one of %d strings is not in %d bytes", len(starts), len(data)))
 	}
 	return n
 }
 
 // textBytesGo is the Go twin of textBytes.
-func textBytesGo(data []byte, starts, ends, index []int64) int64 {
+func textBytesGo(data []byte, starts, ends []int64) int64 {
 	bytes := int64(0)
-	for _, i := range index {
-		if uint64(i) >= uint64(len(starts)) || starts[i] < 0 || starts[i] > ends[i] || ends[i] > int64(len(data)) {
+	for i, start := range starts {
+		if start < 0 || start > ends[i] || ends[i] > int64(len(data)) {
 			return -1
 		}
-		bytes += ends[i] - starts[i]
+		bytes += ends[i] - start
 	}
 	return bytes
 }
 
-// GatherText copies these strings, for which TextBytes was asked, to dst from at on, and
-// says where they begin and end there.
-func GatherText(dst []byte, at int, toStarts, toEnds []int64, data []byte, starts, ends, index []int64) {
-	if len(index) == 0 {
-		return
-	}
-	_, _ = toStarts[:len(index)], toEnds[:len(index)]
-	gatherText(dst[at:], int64(at), toStarts, toEnds, data, starts, ends, index)
+// CopyText copies these strings, for which TextBytes was asked, to dst from at on, one
+// after the other. starts and ends say then where they are there.
+func CopyText(dst []byte, at int, starts, ends []int64, data []byte) {
+	copyText(dst[at:], int64(at), starts, ends[:len(starts)], data)
 }
 
-// gatherTextGo is the Go twin of gatherText.
-func gatherTextGo(dst []byte, at int64, toStarts, toEnds []int64, data []byte, starts, ends, index []int64) {
-	for i, k := range index {
-		n := copy(dst, data[starts[k]:ends[k]])
+// copyTextGo is the Go twin of copyText.
+func copyTextGo(dst []byte, at int64, starts, ends []int64, data []byte) {
+	for i, start := range starts {
+		n := copy(dst, data[start:ends[i]])
 		dst = dst[n:]
-		toStarts[i] = at
+		starts[i] = at
 		at += int64(n)
-		toEnds[i] = at
+		ends[i] = at
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"infeed/core/block"
 	"infeed/core/dataset"
+	"infeed/core/kernel"
 	"infeed/core/spec"
 )
 
@@ -42,7 +43,7 @@ func TestFoldsAreWhatTheProgramGivesOneByOne(t *testing.T) {
 			if f == nil {
 				return
 			}
-			column := func(v ...int64) block.Column { return block.Column{Data: bytesOf(v), RowBytes: 8} }
+			column := func(v ...int64) block.Column { return block.Column{Data: kernel.Bytes(v), RowBytes: 8} }
 			x, y := []int64{3, -7, 5, 5, 1 << 62}, []int64{2, 9, 9, -4, 8}
 			a, b := []int64{1}, []int64{10}
 			for i := range x {

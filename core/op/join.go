@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"infeed/core/errs"
+	"infeed/core/kernel"
 	"infeed/core/spec"
 )
 
@@ -81,8 +82,8 @@ func eachColumn(in operand, out *operand, rows int64, f func(dst, src []byte, si
 	t, o, n := in.Text, out.Text, rows*out.Count()
 	o.Data = t.Data[:len(t.Data):len(t.Data)]
 	o.Starts, o.Ends = resized(o.Starts, n), resized(o.Ends, n)
-	f(bytesOf(o.Starts), bytesOf(t.Starts), 8)
-	f(bytesOf(o.Ends), bytesOf(t.Ends), 8)
+	f(kernel.Bytes(o.Starts), kernel.Bytes(t.Starts), 8)
+	f(kernel.Bytes(o.Ends), kernel.Bytes(t.Ends), 8)
 }
 
 func bindConcatenate(n *node, in []spec.Component) (*binding, error) {

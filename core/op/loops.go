@@ -105,8 +105,3 @@ func (n *node) broadcast(in []spec.Component) ([]int64, error) {
 }
 
 func shapesOf(in []spec.Component) string { return (&spec.Element{Components: in}).Shapes() }
-
-// bytesOf sees numbers as bytes.
-func bytesOf(x []int64) []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), 8*len(x))
-}

@@ -2,6 +2,7 @@ package op
 
 import (
 	"infeed/core/errs"
+	"infeed/core/kernel"
 	"infeed/core/spec"
 )
 
@@ -85,6 +86,6 @@ func matrices(from, to []int64) []int64 {
 	out := make([]int64, spec.Component{Shape: to}.Count())
 	s := broadcast(from, to, true)
 	s.size = 8
-	s.copy(bytesOf(out), bytesOf(all), 0)
+	s.copy(kernel.Bytes(out), kernel.Bytes(all), 0)
 	return out
 }

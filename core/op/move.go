@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"infeed/core/errs"
+	"infeed/core/kernel"
 	"infeed/core/spec"
 )
 
@@ -65,8 +66,8 @@ func moved(in spec.Component, shape, stride []int64, offset int64) *binding {
 		o.Starts, o.Ends = resized(o.Starts, count*n), resized(o.Ends, count*n)
 		numbers := *s
 		numbers.size = 8
-		numbers.copy(bytesOf(o.Starts), bytesOf(t.Starts), 0)
-		numbers.copy(bytesOf(o.Ends), bytesOf(t.Ends), 0)
+		numbers.copy(kernel.Bytes(o.Starts), kernel.Bytes(t.Starts), 0)
+		numbers.copy(kernel.Bytes(o.Ends), kernel.Bytes(t.Ends), 0)
 	}
 	return b
 }

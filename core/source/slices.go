@@ -84,26 +84,15 @@ func (s *slices) Fetch(index []int64, dst dataset.Sink) error {
 		case from.Text != nil && run:
 			to.Text.AppendRange(from.Text, int(index[0]*n), int((index[0]+int64(len(index)))*n))
 		case from.Text != nil:
-			err = s.gatherTexts(to.Text, from.Text, int(n), index)
+			err = to.Text.AppendRows(from.Text, int(n), index)
 		case run:
 			copy(to.Data, from.Data[index[0]*from.RowBytes:][:int64(len(index))*from.RowBytes])
 		default:
-			err = kernel.Gather(to.Data, from.Data, int(from.RowBytes), index)
+			err = kernel.Gather(to.Data, from.Data, int(from.RowBytes), int(from.RowBytes), index)
 		}
 		if err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// gatherTexts appends the rows of a column of text, each of n strings.
-func (s *slices) gatherTexts(to, from *block.Text, n int, index []int64) error {
-	for _, r := range index {
-		if r < 0 || r >= s.all.Rows {
-			return errs.New(errs.Internal, s.op, "row %d of %d", r, s.all.Rows)
-		}
-		to.AppendRange(from, int(r)*n, int(r+1)*n)
 	}
 	return nil
 }

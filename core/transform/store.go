@@ -9,9 +9,10 @@ import (
 
 // store keeps the elements of two windows at places: those of one are taken in any order
 // while the others come, and then turn makes those the ones to take. Elements of the
-// shapes of the first lie in columns, one place after the other; others, and errors, by
-// themselves. Memory is that of the most elements that were stored at once, and as
-// much again for text at most.
+// shapes of the first lie one after the other, all of an element side by side, since to
+// read and to write one is to fetch it from memory; others, and errors, lie by themselves.
+// Memory is that of the most elements that were stored at once, and as much again for text
+// at most.
 //
 // As a dataset.Sink it puts elements at free places: begin, then calls of Block, then
 // finish.
@@ -21,6 +22,8 @@ type store struct {
 	room    int64
 	shapes  *spec.Element
 	columns []storeColumn
+	rows    vast[byte]
+	stride  int64 // bytes from one row to the next
 	count   int64 // places that there are
 	unused  vast[int64]
 	odd     map[int64]odd
@@ -28,13 +31,15 @@ type store struct {
 
 	into     *vast[int64] // places that finish adds to
 	incoming block.Buffer
+	shifted  []int64 // scratch memory
 }
 
+// storeColumn is a component: its numbers, or where its strings begin, then where they
+// end, in one of two sides. There they lie one behind the other: those of elements that are
+// being stored in one, while those in the other are taken.
 type storeColumn struct {
-	data     vast[byte]
-	rowBytes int64
-	text     *storedText
-	strings  int64 // of each element
+	at, bytes int64          // in a row; of text, twice
+	sides     *[2]vast[byte] // nil: numbers
 }
 
 type odd struct {
@@ -46,8 +51,8 @@ type odd struct {
 func (s *store) turn() {
 	s.side = 1 - s.side
 	for _, c := range s.columns {
-		if c.text != nil {
-			c.text.sides[s.side].resize(0, 0)
+		if c.sides != nil {
+			c.sides[s.side].resize(0, 0)
 		}
 	}
 }
@@ -98,12 +103,14 @@ func (s *store) finish(err error) {
 func (s *store) adopt(shapes *spec.Element) {
 	s.shapes = shapes
 	for _, c := range shapes.Components {
-		col := storeColumn{}
+		col := storeColumn{at: s.stride}
 		if c.IsText() {
-			col.text, col.strings = &storedText{}, c.Count()
+			col.sides, col.bytes = &[2]vast[byte]{}, 8*c.Count()
+			s.stride += col.bytes
 		} else {
-			col.rowBytes, _ = c.Bytes()
+			col.bytes, _ = c.Bytes()
 		}
+		s.stride += col.bytes
 		s.columns = append(s.columns, col)
 	}
 }
@@ -156,30 +163,59 @@ func (s *store) wanted(need, bytes, each int64) int64 {
 
 // put stores the rows of a block at places.
 func (s *store) put(b block.Block, places []int64) {
-	for i := range s.columns {
-		c := &s.columns[i]
-		if c.text != nil {
-			strings := s.count * c.strings
-			c.text.upTo(strings, s.wanted(strings, 8, c.strings))
-			text := b.Columns[i].Text
-			bytes := int64(len(c.text.sides[s.side].items)) + text.Bytes()
-			each := bytes/max(int64(len(s.into.items)), 1)*21/20 + 1 // a little more than elements had so far
-			c.text.put(text, places, c.strings, s.side, bytes, s.wanted(bytes, 1, each))
-			continue
+	need := s.count * s.stride
+	s.rows.resize(need, s.wanted(need, 1, s.stride))
+	for i, c := range s.columns {
+		if c.sides != nil {
+			s.putText(c, b.Columns[i].Text, places)
+		} else {
+			s.putAt(c.at, c.bytes, b.Columns[i].Data, places)
 		}
-		need := s.count * c.rowBytes
-		c.data.resize(need, s.wanted(need, 1, c.rowBytes))
-		kernel.Scatter(c.data.items, b.Columns[i].Data, int(c.rowBytes), places)
 	}
+}
+
+func (s *store) putAt(at, bytes int64, from []byte, places []int64) {
+	if bytes > 0 {
+		kernel.Scatter(s.rows.items[at:], from, int(bytes), int(s.stride), places)
+	}
+}
+
+// putText adds strings to a side. Where that has to grow, it takes memory for a little
+// more than elements had so far: to grow is to copy, and new pages cost more than that.
+func (s *store) putText(c storeColumn, from *block.Text, places []int64) {
+	side := &c.sides[s.side]
+	at, run := int64(len(side.items)), from.Run()
+	bytes := at + from.Bytes()
+	side.resize(bytes, s.wanted(bytes, 1, bytes/max(int64(len(s.into.items)), 1)*21/20+1))
+	shift := at
+	if run && len(from.Starts) > 0 {
+		first := from.Starts[0]
+		copy(side.items[at:], from.Data[first:from.Ends[len(from.Ends)-1]])
+		shift -= first
+	}
+	s.shifted = s.shifted[:0]
+	for i, start := range from.Starts {
+		if !run {
+			shift = at - start
+			at += int64(copy(side.items[at:], from.At(i)))
+		}
+		s.shifted = append(s.shifted, start+shift)
+	}
+	s.putAt(c.at, c.bytes, kernel.Bytes(s.shifted), places)
+	for i, start := range from.Starts {
+		s.shifted[i] += from.Ends[i] - start
+	}
+	s.putAt(c.at+c.bytes, c.bytes, kernel.Bytes(s.shifted), places)
 }
 
 // close unmaps what is mapped.
 func (s *store) close() {
 	s.unused.close()
-	for i := range s.columns {
-		c := &s.columns[i]
-		if c.data.close(); c.text != nil {
-			c.text.close()
+	s.rows.close()
+	for _, c := range s.columns {
+		if c.sides != nil {
+			c.sides[0].close()
+			c.sides[1].close()
 		}
 	}
 }
@@ -212,68 +248,27 @@ func (s *store) give(places []int64, dst dataset.Sink) (int64, error) {
 	if err != nil {
 		return -1, err
 	}
-	return int64(n), out.Gather(0, s.stored(), places[:n])
-}
-
-// stored is all places as a block.
-func (s *store) stored() block.Block {
-	b := block.Block{Rows: s.count, Shapes: s.shapes, Columns: make([]block.Column, len(s.columns))}
 	for i, c := range s.columns {
-		if c.text != nil {
-			c.text.upTo(s.count*c.strings, 0) // those of a row without strings too
-			b.Columns[i].Text = &block.Text{Data: c.text.sides[1-s.side].items, Starts: c.text.starts.items, Ends: c.text.ends.items}
+		if c.sides != nil {
+			err = out.Columns[i].Text.AppendPlaced(c.sides[1-s.side].items, n*int(c.bytes/8), func(starts, ends []byte) error {
+				if err := s.take(c.at, c.bytes, starts, places[:n]); err != nil {
+					return err
+				}
+				return s.take(c.at+c.bytes, c.bytes, ends, places[:n])
+			})
 		} else {
-			b.Columns[i] = block.Column{Data: c.data.items, RowBytes: c.rowBytes}
+			err = s.take(c.at, c.bytes, out.Columns[i].Data, places[:n])
+		}
+		if err != nil {
+			return -1, err
 		}
 	}
-	return b
+	return int64(n), nil
 }
 
-// storedText is strings at places. Those of the elements that are being stored go to one
-// of two sides, one behind the other, while those on the other side are taken.
-type storedText struct {
-	starts, ends vast[int64] // in the side of each
-	sides        [2]vast[byte]
-	shifted      []int64 // scratch memory
-}
-
-// upTo makes room for strings at n places.
-func (t *storedText) upTo(n, room int64) {
-	t.starts.resize(n, room)
-	t.ends.resize(n, room)
-}
-
-// put stores the strings of rows, each strings a row, at places. Their side has so many bytes
-// then. Where it has to grow, it takes memory for room of them: to grow is to copy, and new
-// pages cost more than that.
-func (t *storedText) put(from *block.Text, places []int64, each int64, side int, bytes, room int64) {
-	at, run := int64(len(t.sides[side].items)), from.Run()
-	t.sides[side].resize(bytes, room)
-	data := t.sides[side].items
-	shift := at
-	if run && len(from.Starts) > 0 {
-		first := from.Starts[0]
-		copy(data[at:], from.Data[first:from.Ends[len(from.Ends)-1]])
-		shift -= first
+func (s *store) take(at, bytes int64, to []byte, places []int64) error {
+	if bytes == 0 {
+		return nil
 	}
-	t.shifted = t.shifted[:0]
-	for i, start := range from.Starts {
-		if !run {
-			shift = at - start
-			at += int64(copy(data[at:], from.At(i)))
-		}
-		t.shifted = append(t.shifted, start+shift)
-	}
-	kernel.Scatter(bytesOf(t.starts.items), bytesOf(t.shifted), int(8*each), places)
-	for i, start := range from.Starts {
-		t.shifted[i] += from.Ends[i] - start
-	}
-	kernel.Scatter(bytesOf(t.ends.items), bytesOf(t.shifted), int(8*each), places)
-}
-
-func (t *storedText) close() {
-	t.starts.close()
-	t.ends.close()
-	t.sides[0].close()
-	t.sides[1].close()
+	return kernel.Gather(to, s.rows.items[at:], int(bytes), int(s.stride), places)
 }

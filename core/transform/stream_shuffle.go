@@ -137,7 +137,7 @@ func (it *shuffleIterator) take(n int64) []int64 {
 	it.order = append(it.order[:0], make([]int64, n)...)
 	it.index = append(it.index[:0], it.order...)
 	w.order.Fill(it.order, w.given)
-	if err := kernel.Gather(bytesOf(it.index), bytesOf(w.places.items), 8, it.order); err != nil {
+	if err := kernel.Gather(kernel.Bytes(it.index), kernel.Bytes(w.places.items), 8, 8, it.order); err != nil {
 		panic(err)
 	}
 	w.given += n

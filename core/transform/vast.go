@@ -56,8 +56,3 @@ func (v *vast[T]) close() {
 	}
 	v.mapped, v.items = nil, nil
 }
-
-// bytesOf returns the memory of numbers, which the kernels that ask for memory ahead take.
-func bytesOf(numbers []int64) []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(numbers))), 8*len(numbers))
-}
