@@ -13,10 +13,11 @@ type vast[T any] struct {
 	mapped *arena.Segment // that items is in; nil: it is not mapped
 }
 
-// Sizes in bytes from which on memory is mapped, and in large pages.
+// Sizes in bytes from which on memory is mapped, and in large pages; and that of one.
 const (
 	leastMapped = 256 << 10
 	leastHuge   = 8 << 20
+	hugePage    = 2 << 20
 )
 
 // resize makes the slice n long. Where it needs more memory, it takes that for room
@@ -32,13 +33,10 @@ func (v *vast[T]) move(room int64) {
 	var zero T
 	before, items, size := v.mapped, v.items, int64(unsafe.Sizeof(zero))
 	v.items, v.mapped = nil, nil
-	if bytes := room * size; bytes >= leastMapped {
-		if segment, err := arena.NewPrivateSegment(1, bytes, nil); err == nil {
-			if bytes >= leastHuge {
-				segment.Huge()
-			}
-			v.mapped, v.items = segment, unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(segment.Bytes()))), room)
-		}
+	if bytes := room * size; bytes >= leastHuge {
+		v.mapFor((bytes+hugePage-1)/hugePage*hugePage, hugePage)
+	} else if bytes >= leastMapped {
+		v.mapFor(bytes, 1)
 	}
 	if v.items == nil {
 		v.items = make([]T, room)
@@ -47,6 +45,22 @@ func (v *vast[T]) move(room int64) {
 	if before != nil {
 		before.Close()
 	}
+}
+
+// mapFor maps so many bytes that begin where a page of some size does. The system gives no
+// large page for a part of one.
+func (v *vast[T]) mapFor(bytes, page int64) {
+	segment, err := arena.NewPrivateSegment(1, bytes+page-1, nil)
+	if err != nil {
+		return
+	}
+	if page == hugePage {
+		segment.Huge()
+	}
+	first := unsafe.Pointer(unsafe.SliceData(segment.Bytes()))
+	skip := -uintptr(first) % uintptr(page)
+	var zero T
+	v.mapped, v.items = segment, unsafe.Slice((*T)(unsafe.Add(first, skip)), bytes/int64(unsafe.Sizeof(zero)))
 }
 
 // close unmaps what is mapped.
