@@ -17,7 +17,7 @@ import "C"
 import "unsafe"
 
 // Native names the kernels that run as C in this build.
-func Native() []string { return []string{"arith", "checksum", "csv", "gather", "split"} }
+func Native() []string { return []string{"arith", "checksum", "csv", "feistel", "gather", "split"} }
 
 func gather(dst, src []byte, row, stride int, index []int64) {
 	C.kernel_gather(unsafe.Pointer(unsafe.SliceData(dst)), unsafe.Pointer(unsafe.SliceData(src)),

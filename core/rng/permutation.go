@@ -46,11 +46,7 @@ func (p *Permutation) At(i int64) int64 {
 	if p.table != nil {
 		return int64(p.table[i])
 	}
-	y := p.feistel.forward(uint64(i))
-	for y >= uint64(p.n) {
-		y = p.feistel.forward(y)
-	}
-	return int64(y)
+	return int64(p.feistel.inside(uint64(i), uint64(p.n)))
 }
 
 // Inverse returns the place of the element x in the order: p.At(p.Inverse(x)) is x.

@@ -63,19 +63,21 @@ func TestLargestN(t *testing.T) {
 	}
 }
 
+// Fill is a kernel for many numbers at once.
 func TestFillAgreesWithAt(t *testing.T) {
-	for _, n := range []int64{1, 2, 1000, 65536, 65537, 131071, 131073, 1<<33 + 1} {
+	for _, n := range []int64{1, 2, 1000, 65536, 65537, 131071, 1 << 17, 131073, 1<<32 + 1, 1<<33 + 1, 1<<63 - 1} {
 		p := NewPermutation(n, NewKey(11, uint64(n)))
-		for _, length := range []int64{0, 1, 2, 3, 4, 5, 255, 256, 257, 1000} {
+		for _, length := range []int64{0, 1, 2, 3, 4, 5, 31, 32, 33, 63, 255, 256, 257, 1000} {
 			for _, start := range []int64{0, 1, n / 3, n - length} {
 				if start < 0 || start+length > n {
 					continue
 				}
-				dst := make([]int64, length)
-				p.Fill(dst, start)
-				for i, x := range dst {
+				dst := make([]int64, length+1)
+				p.Fill(dst[:length], start)
+				for i, x := range dst[:length] {
 					require.Equal(t, p.At(start+int64(i)), x, "n=%d start=%d place %d", n, start, i)
 				}
+				require.Zero(t, dst[length], "wrote past the end")
 			}
 		}
 	}

@@ -24,8 +24,8 @@ const root = "../.."
 const levels = `
 	errs
 	invariant spec
-	vfs par rng kernel codec
-	block csvtext
+	vfs par kernel codec
+	block csvtext rng
 	record tfproto state arena
 	dataset
 	source transform op snapshot feed

@@ -12,7 +12,7 @@ import (
 func TestRulesFindWhatIsWrong(t *testing.T) {
 	for want, c := range map[string]struct{ pkg, source string }{
 		"imports core/pipeline, which is not below it":   {"core/rng", `package rng; import "infeed/core/pipeline"`},
-		"imports core/kernel, which is not below it":     {"core/rng", `package rng; import "infeed/core/kernel"`},
+		"imports core/kernel, which is not below it":     {"core/codec", `package codec; import "infeed/core/kernel"`},
 		"imports core/vfs/memfs, which is not below":     {"core/vfs", `package vfs; import "infeed/core/vfs/memfs"`},
 		"has no place in levels":                         {"core/soup", `package soup`},
 		"starts goroutines; only core/par may":           {"core/feed", `package feed; func f() { go f() }`},
