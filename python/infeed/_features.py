@@ -10,9 +10,8 @@ import numpy as np
 
 from infeed import _spec
 from infeed._errors import InvalidArgumentError
-from infeed._spec import TensorSpec
+from infeed._spec import TEXT, TensorSpec
 
-TEXT = np.dtype(object)
 INT64 = np.dtype(np.int64)
 _NAMES = {np.dtype(np.float32): "float32", INT64: "int64", TEXT: "string"}
 _KINDS = {"FixedLenFeature": "fixed", "VarLenFeature": "var", "FixedLenSequenceFeature": "sequence"}
@@ -87,14 +86,10 @@ class SparseTensor(namedtuple("SparseTensor", ("indices", "values", "dense_shape
 
 
 def dtype_of(value, what):
-    """The NumPy dtype that a dtype of NumPy's, TensorFlow's or ml_dtypes' names, or a name; object for text."""
-    value = getattr(value, "as_numpy_dtype", value)
+    """The dtype of a feature: float is float32 here, as TensorFlow's is."""
     if value is None:
         raise InvalidArgumentError(f"{what} has no dtype; give one, such as np.float32")
-    if value in (str, bytes):
-        return TEXT
-    dtype = _spec.dtype_of(np.float32 if value is float else value, what)
-    return TEXT if dtype.kind in "SU" else dtype.newbyteorder("=")
+    return _spec.dtype_of(np.float32 if value is float else value, what).newbyteorder("=")
 
 
 class Wanted:

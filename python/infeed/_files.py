@@ -153,9 +153,8 @@ def _column(i, value):
     if isinstance(value, str) and value in _OTHER_DTYPES:
         raise InvalidArgumentError(f"{what} is {value!r}, of which columns cannot be; give int32, int64, float32, float64 or str, or "
                                    f"{value.encode()!r} for that text as a default")
-    if isinstance(value, (type, np.dtype)) or isinstance(value, str) and _names_dtype(value):
-        dtype = dtype_of(object if value in (str, bytes) else value, what)
-        return {"dtype": _definition.code(np.dtype(object) if dtype.kind in "SU" else dtype), "default": None}
+    if isinstance(value, (type, np.dtype)) or hasattr(value, "as_numpy_dtype") or isinstance(value, str) and _names_dtype(value):
+        return {"dtype": _definition.code(dtype_of(value, what)), "default": None}
     a, dtype = _arrays.tensor(value, what)
     if a.size > 1:
         raise InvalidArgumentError(f"{what} is {value!r:.100}; a dtype, or one value, is needed")

@@ -8,7 +8,7 @@ import numpy as np
 from infeed import _definition, _native, _snapshot
 from infeed._errors import InvalidArgumentError
 from infeed._features import SparseTensor
-from infeed._spec import RaggedTensorSpec, Structure, TensorSpec, UnknownRankSpec
+from infeed._spec import RaggedTensorSpec, Structure, TensorSpec, UnknownRankSpec, own_spec
 
 _ENDINGS = (".shard", ".snapshot")
 
@@ -87,6 +87,7 @@ def described(element_spec):
 
 def _component(path, spec):
     """The structure of a component, and dtype and shape of each of the components that the engine has for it."""
+    spec = own_spec(spec)
     if isinstance(spec, TensorSpec):
         return Structure("leaf"), [(_code(spec.dtype), spec.shape)]
     parts = (Structure("leaf"), Structure("leaf"))

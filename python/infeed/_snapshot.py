@@ -8,7 +8,7 @@ import os
 from infeed import _arguments, _definition, _fingerprint, _parts, _subdataset
 from infeed._errors import InvalidArgumentError
 from infeed._features import SparseTensor
-from infeed._spec import Structure, TensorSpec
+from infeed._spec import Structure, TensorSpec, own_spec
 
 _COMPRESSIONS = (None, "", "NONE", "AUTO", "GZIP", "SNAPPY", "ZSTD")
 MANIFEST = "manifest.json"
@@ -177,7 +177,7 @@ def load_node(path, element_spec, compression):
 
 def _check(element_spec, specs):
     """Raises InvalidArgumentError where stored elements are not as a spec says."""
-    wanted = [v for _, v in Structure.of(element_spec)[1]]
+    wanted = [own_spec(v) for _, v in Structure.of(element_spec)[1]]
     fits = len(wanted) == len(specs) and all(
         isinstance(w, TensorSpec) and w.dtype == s.dtype and len(w.shape) == len(s.shape)
         and all(a is None or a == b for a, b in zip(w.shape, s.shape)) for w, s in zip(wanted, specs))

@@ -6,7 +6,7 @@ import numpy as np
 
 from infeed import _arguments, _arrays, _definition, _generator, _nodes, _template
 from infeed._errors import InvalidArgumentError
-from infeed._spec import Structure, TensorSpec, dtype_of
+from infeed._spec import Structure, TensorSpec, dtype_of, own_spec
 
 _LEAF = Structure("leaf")
 
@@ -170,10 +170,11 @@ class Sources:
         elif output_types is not None or output_shapes is not None:
             raise InvalidArgumentError("from_generator: give output_signature, or output_types and output_shapes, not both")
         structure, leaves = Structure.of(output_signature)
-        for path, spec in leaves:
+        specs = [own_spec(spec) for _, spec in leaves]
+        for (path, _), spec in zip(leaves, specs):
             if not isinstance(spec, TensorSpec):
                 raise InvalidArgumentError(f"from_generator: output_signature{path} is {spec!r}; a TensorSpec is needed")
-        return cls._of(_generator.GeneratorNode(generator, tuple(args or ()), structure, [s for _, s in leaves]))
+        return cls._of(_generator.GeneratorNode(generator, tuple(args or ()), structure, specs))
 
 
 def _signature(types, shapes):

@@ -13,15 +13,23 @@ import numpy as np
 from infeed._errors import InvalidArgumentError, UnimplementedError
 
 
+TEXT = np.dtype(object)
+
+
 def dtype_of(value, what):
-    """The dtype that a value is or names; those of ml_dtypes have names where that is installed, text is "string". TypeError: none."""
+    """The dtype that a value is or names, also of TensorFlow's and, where that is installed, ml_dtypes'. TypeError: none.
+
+    Text is "string", str, bytes, or a dtype of NumPy's for strings of any length.
+    """
+    value = getattr(value, "as_numpy_dtype", value)
     try:
-        return np.dtype(value)
+        dtype = np.dtype(value)
+        return TEXT if dtype.kind in "SU" else dtype
     except TypeError as e:
         why = e
     if isinstance(value, str):
         if value == "string":
-            return np.dtype(object)
+            return TEXT
         try:
             import ml_dtypes
 
@@ -36,8 +44,9 @@ def dtype_of(value, what):
 class TensorSpec:
     """Shape and dtype of one component; None is a dimension that differs between elements.
 
-    `shape` is a tuple, `dtype` a NumPy dtype; text has dtype object and comes as
-    `bytes`. Raises TypeError for what is no shape or dtype.
+    `shape` is a tuple, `dtype` a dtype of NumPy's or TensorFlow's, or a name; text, which
+    `str`, `bytes` and "string" name too, has dtype object and comes as `bytes`. Raises
+    TypeError for what is no shape or dtype.
 
     Example:
         >>> from infeed import TensorSpec
@@ -51,9 +60,13 @@ class TensorSpec:
 
     def __init__(self, shape, dtype="float32", name=None):
         set_ = object.__setattr__
-        if isinstance(shape, str) or not hasattr(shape, "__iter__"):
+        try:
+            dimensions = None if isinstance(shape, str) else tuple(shape)
+        except (TypeError, ValueError):  # also TensorFlow's shape of unknown rank
+            dimensions = None
+        if dimensions is None:
             raise TypeError(f"TensorSpec: shape is {shape!r}; a tuple of dimensions is needed, such as () for a scalar, with None for those that differ")
-        set_(self, "shape", tuple([None if d is None else int(d) for d in shape]))
+        set_(self, "shape", tuple([None if d is None else int(d) for d in dimensions]))
         if any([d is not None and not 0 <= d < 1 << 63 for d in self.shape]):
             raise InvalidArgumentError(f"TensorSpec: shape is {self.shape}; dimensions are 0 or more, or None for those that differ")
         set_(self, "dtype", dtype_of(dtype, "TensorSpec"))
@@ -75,6 +88,12 @@ class TensorSpec:
 
     def __repr__(self):
         return f"TensorSpec(shape={self.shape}, dtype={self.dtype})"
+
+
+def own_spec(value):
+    """The TensorSpec for one of TensorFlow's; anything else as it is."""
+    theirs = type(value).__name__ == "TensorSpec" and hasattr(value.dtype, "as_numpy_dtype")
+    return TensorSpec(value.shape, value.dtype) if theirs else value
 
 
 class DatasetSpec:

@@ -300,10 +300,11 @@ def test_an_empty_list_of_a_generator_is_one_of_text():
         list(infeed.Dataset.from_generator(lambda: iter([np.zeros(0)]), output_signature=spec))
 
 
-def test_text_has_two_names():
-    spec = infeed.TensorSpec((), "string")
-    assert spec == infeed.TensorSpec((), object) == infeed.TensorSpec((), "object")
-    assert list(infeed.Dataset.from_generator(lambda: iter(["a", b"b"]), output_signature=spec)) == [b"a", b"b"]
+@pytest.mark.parametrize("dtype", ["string", "object", object, str, bytes, np.str_, np.bytes_, "S", "S5", "U3"], ids=str)
+def test_names_of_text(dtype):
+    spec = infeed.TensorSpec((), dtype)
+    assert spec == infeed.TensorSpec((), object)
+    assert list(infeed.Dataset.from_generator(lambda: iter(["a", b"longer than 5"]), output_signature=spec)) == [b"a", b"longer than 5"]
 
 
 @pytest.mark.parametrize("spec", [TensorSpec((None, 3), "int64"), TensorSpec([], bool, name="x")])

@@ -1,5 +1,6 @@
 """CsvDataset."""
 
+import tensorflow as tf
 from cases import case
 
 ROWS = [(1, b"a", 0.5), (2, b"b", 1.5), (3, b"c", 2.5)]
@@ -13,6 +14,11 @@ def types(lib):
 @case(ROWS, cardinality=-2)
 def test_dtypes(lib):
     return lib.CsvDataset(lib.path("rows.csv"), types(lib))
+
+
+@case(ROWS, cardinality=-2)
+def test_dtypes_of_tensorflow(lib):
+    return lib.CsvDataset(lib.path("rows.csv"), [tf.int32, tf.string, tf.float32])
 
 
 @case(ROWS)

@@ -1,6 +1,7 @@
 """Dataset.from_generator."""
 
 import numpy as np
+import tensorflow as tf
 from cases import case, expect
 from outcomes import Spec
 
@@ -14,6 +15,17 @@ def count(n=3):
 @case([0, 1, 2], cardinality=-2)
 def test_signature(lib):
     return lib.Dataset.from_generator(count, output_signature=lib.TensorSpec((), lib.int32))
+
+
+@case([(0, b"x"), (1, b"x")])
+def test_specs_of_tensorflow(lib):
+    signature = (tf.TensorSpec((), tf.int32), tf.TensorSpec(tf.TensorShape([]), tf.string))
+    return lib.Dataset.from_generator(lambda: ((i, "x") for i in range(2)), output_signature=signature)
+
+
+@case([(0, b"x"), (1, b"x")])
+def test_types_of_tensorflow(lib):
+    return lib.Dataset.from_generator(lambda: ((i, "x") for i in range(2)), output_types=(tf.int32, tf.string), output_shapes=((), ()))
 
 
 @case([0, 1, 2, 3, 4])

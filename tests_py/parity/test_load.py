@@ -1,5 +1,6 @@
 """Dataset.save and load, each library with its own files."""
 
+import tensorflow as tf
 from cases import case, expect
 
 UNKNOWN = "What a reader_func makes has no known cardinality"
@@ -43,6 +44,11 @@ def test_of_nothing(lib):
 @case([0, 1, 2], cardinality=3)
 def test_given_spec(lib):
     return stored(lib, lib.Dataset.range(3), load={"element_spec": lib.TensorSpec((), lib.int64)})
+
+
+@case([0, 1, 2], cardinality=3)
+def test_given_spec_of_tensorflow(lib):
+    return stored(lib, lib.Dataset.range(3), load={"element_spec": tf.TensorSpec((), tf.int64)})
 
 
 @case([0, 1, 2, 3, 4, 5, 6], order="multiset")
