@@ -248,22 +248,32 @@ func (s *store) give(places []int64, dst dataset.Sink) (int64, error) {
 	if err != nil {
 		return -1, err
 	}
-	for i, c := range s.columns {
-		if c.sides != nil {
-			err = out.Columns[i].Text.AppendPlaced(c.sides[1-s.side].items, n*int(c.bytes/8), func(starts, ends []byte) error {
-				if err := s.take(c.at, c.bytes, starts, places[:n]); err != nil {
-					return err
-				}
-				return s.take(c.at+c.bytes, c.bytes, ends, places[:n])
-			})
-		} else {
-			err = s.take(c.at, c.bytes, out.Columns[i].Data, places[:n])
-		}
-		if err != nil {
-			return -1, err
-		}
+	if err := s.copyTo(out, places[:n]); err != nil {
+		return -1, err
 	}
 	return int64(n), nil
+}
+
+func (s *store) copyTo(out block.Block, places []int64) error {
+	for i, c := range s.columns {
+		if c.sides == nil {
+			if err := s.take(c.at, c.bytes, out.Columns[i].Data, places); err != nil {
+				return err
+			}
+			continue
+		}
+		strings := len(places) * int(c.bytes/8)
+		err := out.Columns[i].Text.AppendPlaced(c.sides[1-s.side].items, strings, func(starts, ends []byte) error {
+			if err := s.take(c.at, c.bytes, starts, places); err != nil {
+				return err
+			}
+			return s.take(c.at+c.bytes, c.bytes, ends, places)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *store) take(at, bytes int64, to []byte, places []int64) error {
