@@ -1,6 +1,8 @@
 package transform
 
 import (
+	"slices"
+
 	"infeed/core/block"
 	"infeed/core/dataset"
 	"infeed/core/kernel"
@@ -10,8 +12,8 @@ import (
 // store keeps the elements of two windows at places: those of one are taken in any order
 // while the others come, and then turn makes those the ones to take. Elements of the
 // shapes of the first lie one after the other, all of an element side by side, since to
-// read and to write one is to fetch it from memory; others, and errors, lie by themselves.
-// Memory is that of the most elements that were stored at once, and as much again for text
+// read and to write one is to fetch it from memory; others, and errors, lie by themselves,
+// at places below 0. Memory is that of the most elements that were stored at once, and as much again for text
 // at most.
 //
 // As a dataset.Sink it puts elements at free places: begin, then calls of Block, then
@@ -27,6 +29,7 @@ type store struct {
 	count   int64 // places that there are
 	unused  vast[int64]
 	odd     map[int64]odd
+	lastOdd int64
 	side    int // where text is put; from the other it is taken
 
 	into     *vast[int64] // places that finish adds to
@@ -77,25 +80,24 @@ func (s *store) TakeOver(from *block.Buffer, i int) bool {
 // places to those of begin.
 func (s *store) finish(err error) {
 	if err != nil {
-		s.setOdd(s.places(1)[0], odd{err: err})
+		s.putOdd(odd{err: err})
 		return
 	}
 	for _, b := range s.incoming.Blocks() {
 		if s.shapes == nil {
 			s.adopt(b.Shapes)
 		}
-		places := s.places(b.Rows)
 		if b.Shapes.Same(s.shapes) {
-			s.put(b, places)
+			s.put(b, s.places(b.Rows))
 			continue
 		}
-		for i, p := range places {
+		for i := range b.Rows {
 			var own block.Buffer
 			row, err := own.Block(b.Shapes, 1)
 			if err == nil {
-				row.Copy(0, b.Slice(int64(i), int64(i)+1))
+				row.Copy(0, b.Slice(i, i+1))
 			}
-			s.setOdd(p, odd{row, err})
+			s.putOdd(odd{row, err})
 		}
 	}
 }
@@ -134,19 +136,26 @@ func (s *store) places(n int64) []int64 {
 func (s *store) free(places []int64) {
 	left := int64(len(s.unused.items))
 	s.unused.resize(left+int64(len(places)), s.wanted(left, 8, 1))
-	copy(s.unused.items[left:], places)
-	if len(s.odd) > 0 {
-		for _, p := range places {
+	s.unused.items = s.unused.items[:left]
+	for _, p := range places {
+		if p < 0 {
 			delete(s.odd, p)
+		} else {
+			s.unused.items = append(s.unused.items, p)
 		}
 	}
 }
 
-func (s *store) setOdd(p int64, o odd) {
+// putOdd stores what is no row.
+func (s *store) putOdd(o odd) {
 	if s.odd == nil {
 		s.odd = map[int64]odd{}
 	}
-	s.odd[p] = o
+	s.lastOdd--
+	s.odd[s.lastOdd] = o
+	n := int64(len(s.into.items))
+	s.into.resize(n+1, s.wanted(n+1, 8, 1))
+	s.into.items[n] = s.lastOdd
 }
 
 // mostAtOnce is how much memory is taken before it is needed.
@@ -224,25 +233,12 @@ func (s *store) close() {
 // shapes, and returns how many. Where an error is stored first, it is returned with
 // 0; an error of dst with -1.
 func (s *store) give(places []int64, dst dataset.Sink) (int64, error) {
-	n := len(places)
-	if len(s.odd) > 0 {
-		if o, ok := s.odd[places[0]]; ok {
-			if o.err != nil {
-				return 0, o.err
-			}
-			out, err := dst.Block(o.block.Shapes, 1)
-			if err != nil {
-				return -1, err
-			}
-			out.Copy(0, o.block)
-			return 1, nil
-		}
-		for i, p := range places {
-			if _, ok := s.odd[p]; ok {
-				n = i
-				break
-			}
-		}
+	n := slices.IndexFunc(places, func(p int64) bool { return p < 0 })
+	switch n {
+	case 0:
+		return s.giveOdd(s.odd[places[0]], dst)
+	case -1:
+		n = len(places)
 	}
 	out, err := dst.Block(s.shapes, int64(n))
 	if err != nil {
@@ -274,6 +270,18 @@ func (s *store) copyTo(out block.Block, places []int64) error {
 		}
 	}
 	return nil
+}
+
+func (s *store) giveOdd(o odd, dst dataset.Sink) (int64, error) {
+	if o.err != nil {
+		return 0, o.err
+	}
+	out, err := dst.Block(o.block.Shapes, 1)
+	if err != nil {
+		return -1, err
+	}
+	out.Copy(0, o.block)
+	return 1, nil
 }
 
 func (s *store) take(at, bytes int64, to []byte, places []int64) error {
