@@ -90,10 +90,14 @@ func NewFile(size int64) (*os.File, error) {
 	return os.NewFile(fd, "infeed-memfd"), nil
 }
 
-const madviseHuge = 14 // linux
+const madviseHuge, madviseNoHuge = 14, 15 // linux
 
-// Huge asks for large pages, for memory that is used all over. The system may have none.
-func (s *Segment) Huge() { _ = syscall.Madvise(s.bytes, madviseHuge) }
+// Huge asks for large pages from some byte on, for memory that is used all over, and for
+// small ones before it. The system may have none.
+func (s *Segment) Huge(from int64) {
+	_ = syscall.Madvise(s.bytes[:from], madviseNoHuge)
+	_ = syscall.Madvise(s.bytes[from:], madviseHuge)
+}
 
 // Number names the segment among all of this process.
 func (s *Segment) Number() uint32 { return s.number }

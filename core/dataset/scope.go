@@ -100,7 +100,7 @@ func (s *Scope) Fail(cause error) {
 	for _, c := range children {
 		c.Fail(cause)
 	}
-	if s.parent != nil && errs.KindOf(cause) == errs.Internal {
+	if s.parent != nil && errs.KindOf(cause) != errs.Cancelled {
 		s.parent.Fail(cause)
 	}
 }

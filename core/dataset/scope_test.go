@@ -28,3 +28,22 @@ func TestChildrenOfAScopeThatHasEnded(t *testing.T) {
 	}
 	require.Zero(t, par.Live())
 }
+
+// Whoever waits for a stage waits in the scope around it.
+func TestPanicsInAScopeEndTheScopeAroundIt(t *testing.T) {
+	for want, cause := range map[errs.Kind]any{
+		errs.Internal:          "an accident",
+		errs.ResourceExhausted: errs.New(errs.ResourceExhausted, "x", "no memory"),
+	} {
+		s := datasettest.Scope(0)
+		s.Child().Go(func() { panic(cause) })
+		<-s.Done()
+		require.Equal(t, want, errs.KindOf(s.Err()))
+		s.Child().Close()
+		s.Close()
+	}
+	s := datasettest.Scope(0)
+	s.Child().Close()
+	require.NoError(t, s.Err())
+	s.Close()
+}

@@ -2,7 +2,7 @@
 //
 // A [Group] owns what it starts: every goroutine belongs to a group, and
 // [Group.Wait] returns when all of them have ended. A panic in one of them is
-// turned into an error of kind Internal with its stack, given to the function
+// turned into an error, mostly of kind Internal with its stack, given to the function
 // that the group was made with; it never takes the process down.
 //
 // A pinned goroutine (see [Group.Pinned]) keeps one operating system thread to
@@ -70,7 +70,10 @@ func (g *Group) catch() {
 }
 
 // FromPanic turns a recovered panic value into an error with the stack of the
-// calling goroutine.
+// calling goroutine. That there is no memory is no bug: such an error stays what it is.
 func FromPanic(r any) error {
+	if err, ok := r.(*errs.Error); ok && err.Kind == errs.ResourceExhausted {
+		return err
+	}
 	return errs.New(errs.Internal, "panic", "%v; this is a bug in infeed, please report it\n%s", r, debug.Stack())
 }

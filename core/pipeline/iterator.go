@@ -11,6 +11,7 @@ import (
 	"infeed/core/block"
 	"infeed/core/dataset"
 	"infeed/core/errs"
+	"infeed/core/par"
 	"infeed/core/spec"
 	"infeed/core/vfs"
 )
@@ -193,8 +194,14 @@ func (it *Iterator) MayLend() int { return it.sizes.lent }
 func (it *Iterator) Err() error { return it.delivery.err() }
 
 // Produce makes the next group on the calling goroutine, for iterators without
-// workers. While a group waits, and after the last, it does nothing.
+// workers. While a group waits, and after the last, it does nothing. A panic ends the
+// iterator, as one in a worker does.
 func (it *Iterator) Produce() {
+	defer func() {
+		if r := recover(); r != nil {
+			it.scope.Fail(par.FromPanic(r))
+		}
+	}()
 	if it.queue.Pushed() != it.queue.Taken() {
 		return
 	}

@@ -336,18 +336,22 @@ func TestElementsBeforeAFailureAreDelivered(t *testing.T) {
 	}
 }
 
-func TestPanicsInWorkersEndTheIterator(t *testing.T) {
-	for _, workers := range []int{1, 8} {
-		it := iterate(t, open(t, numbers(100), &broken{at: 50, panic: true}), Options{Workers: workers, GroupBytes: 1})
-		var err error
-		for err == nil {
-			var g *Group
-			if g, err = it.Next(); err == nil {
-				g.Release()
+func TestPanicsEndTheIterator(t *testing.T) {
+	for _, workers := range []int{0, 1, 8} {
+		for name, ops := range map[string][]Op{"indexed": nil, "stream": {hidden{}}} {
+			ops := append([]Op{numbers(100), &broken{at: 50, panic: true}}, ops...)
+			it := iterate(t, open(t, ops...), Options{Workers: workers, GroupBytes: 1})
+			require.Len(t, read(t, it, 10), 10)
+			var err error
+			for err == nil {
+				var g *Group
+				if g, err = it.Next(); err == nil {
+					g.Release()
+				}
 			}
+			require.Equal(t, errs.Internal, errs.KindOf(err), name)
+			require.ErrorContains(t, err, "broken on purpose")
 		}
-		require.Equal(t, errs.Internal, errs.KindOf(err))
-		require.ErrorContains(t, err, "broken on purpose")
 	}
 }
 

@@ -46,7 +46,7 @@ func (s *slots) add(count int, bytes int64) (*arena.Segment, error) {
 		return nil, err
 	}
 	if int64(count)*bytes >= hugeBytes {
-		segment.Huge()
+		segment.Huge(0)
 	}
 	s.mu.segments = append(s.mu.segments, segment)
 	return segment, nil
