@@ -26,6 +26,11 @@ _MOST_NESTED = 16  # functions that are tried in one another
 _trying = threading.local()
 
 
+def trying():
+    """Whether this thread tries functions."""
+    return getattr(_trying, "depth", 0) > 0
+
+
 class Endless(BaseException):
     """A function makes datasets with itself in them. Derives from BaseException to pass by `except Exception`."""
 

@@ -1,14 +1,16 @@
 """from_generator: elements that a generator of Python yields, and the place in it."""
 
 import inspect
+import itertools
 import json
 import time
+import weakref
 
 import numpy as np
 
-from infeed import _arrays, _definition, _trace
+from infeed import _arrays, _definition, _text, _trace
 from infeed._errors import InvalidArgumentError
-from infeed._function import Function, flattener, settled_leaves
+from infeed._function import Function, flattener, settled_leaves, tries
 from infeed._spec import Structure, TensorSpec
 
 
@@ -41,8 +43,17 @@ class _Generating(Function):
         self.reason = "it is a generator of Python"
         self.args, self.elements, self.promised = args, structure, specs
         self._stateful = False if inspect.isgeneratorfunction(generator) else None
+        self._drawn = None  # by the last trial
+        if all(isinstance(s, TensorSpec) for s in specs):
+            self._own = structure, specs
 
-    known = True  # by output_signature, without a call
+    def __getstate__(self):
+        return {**super().__getstate__(), "_drawn": None}
+
+    @property
+    def known(self):
+        """Whether the specs are known: by output_signature, or since the first element was looked at."""
+        return self._own is not None
 
     @property
     def stateful(self):
@@ -52,9 +63,47 @@ class _Generating(Function):
         return self._stateful
 
     def _results(self):
+        structure, specs = super()._results()
         if not self.stateful:
-            return self.elements, self.promised
-        return Structure("tuple", items=(self.elements, Structure("leaf"))), [*self.promised, TensorSpec((), object)]
+            return structure, specs
+        return Structure("tuple", items=(structure, Structure("leaf"))), [*specs, TensorSpec((), object)]
+
+    @tries
+    def _try(self):
+        """Structure and specs of elements, of which the first one says the ranks that were not promised."""
+        try:
+            leaves = self._walk(trial=True)()
+        except Exception:  # it comes at its place; also the end
+            leaves = (None,) * len(self.promised)
+        self._own = self.elements, [s if isinstance(s, TensorSpec) else TensorSpec((None,) * np.ndim(v), s.dtype) for s, v in zip(self.promised, leaves)]
+        return self._own
+
+    def _walk(self, trial, state=None):
+        """A function that gives the leaves of the next element of a new generator.
+
+        Generators may be made of an iterator that there is only once. What a trial
+        draws from one comes again.
+        """
+        made = self.fn(*self.args)
+        if state:
+            made.load_state_dict(json.loads(state))
+        it = _iterated(made)
+
+        def made_now():
+            leaves = settled_leaves(self._cast(next(it)))
+            return (*leaves, json.dumps(made.state_dict()).encode()) if self.stateful else leaves
+
+        def next_leaves():
+            drawn = self._drawn
+            return made_now() if drawn is None or not drawn.kept or drawn.iterator() is not it else drawn.first()
+
+        if self._drawn is not None and self._drawn.iterator() is not it:
+            self._drawn = None
+        if not trial:
+            return next_leaves
+        if self._drawn is None:
+            self._drawn = _Drawn(it)
+        return self._drawn.drawer(made_now)
 
     def answer(self, elements, job):
         numbers, state = elements[0]
@@ -63,22 +112,15 @@ class _Generating(Function):
         try:
             walks = job.kept.setdefault(self.number, {})
             if walk not in walks:
-                made = self.fn(*self.args)
-                if state:
-                    made.load_state_dict(json.loads(state))
-                walks[walk] = made, _iterated(made)
-            made, it = walks[walk]
+                walks[walk] = self._walk(job.trial, state)
+            draw = walks[walk]
             end = time.monotonic() + _GENERATE
             while len(out) < limit and (not out or time.monotonic() < end):
                 try:
-                    result = next(it)
+                    out.append(draw())
                 except StopIteration:
                     del walks[walk]
                     return out, None, True
-                leaves = settled_leaves(self._cast(result))
-                if self.stateful:
-                    leaves += (json.dumps(made.state_dict()).encode(),)
-                out.append(leaves)
         except (KeyboardInterrupt, SystemExit):
             raise
         except BaseException as e:
@@ -89,7 +131,7 @@ class _Generating(Function):
         """The components of an element, with the dtypes that were promised."""
         leaves = flattener(self.elements)(tuple(result) if isinstance(result, list) and self.elements.kind == "tuple" else result)
         out = []
-        for i, (v, spec) in enumerate(zip(leaves, self.promised)):
+        for i, (v, promised, spec) in enumerate(zip(leaves, self.promised, self.promised if self._own is None else self._own[1])):
             if spec.dtype.hasobject:
                 a = _trace.result_array(v, f"from_generator: component {i}")
                 if a.size == 0 and not isinstance(v, np.ndarray):  # an empty list is one of text too
@@ -104,10 +146,70 @@ class _Generating(Function):
                         raise InvalidArgumentError(f"from_generator: component {i} is {v!r:.60}, which {spec.dtype} cannot hold; "
                                                    "promise another dtype in output_signature")
                     a = a.astype(spec.dtype)
-            if not good or len(spec.shape) != a.ndim or any(d not in (None, n) for d, n in zip(spec.shape, a.shape)):
-                raise InvalidArgumentError(f"from_generator: component {i} is {a.dtype}{list(a.shape)}; output_signature says {spec}")
+            if not good or isinstance(promised, TensorSpec) and (len(spec.shape) != a.ndim or any(d not in (None, n) for d, n in zip(spec.shape, a.shape))):
+                raise InvalidArgumentError(f"from_generator: component {i} is {a.dtype}{list(a.shape)}; output_signature says {promised}")
+            if isinstance(spec, TensorSpec) and len(spec.shape) != a.ndim:
+                raise InvalidArgumentError(f"from_generator: component {i} has shape {list(a.shape)}, where the first element has {len(spec.shape)} "
+                                           "dimensions; all need as many: give them another shape, and say which in output_signature")
             out.append(a)
         return tuple(out)
+
+
+def arguments(args):
+    """What a generator is called with: what TensorFlow has arrays of comes as arrays, text as bytes; anything else as it is."""
+    out = []
+    for i, value in enumerate(args if args is not None else ()):
+        if type(value) in (bool, int, float, complex, str, bytes, list, tuple):
+            try:
+                value = _tensor(value, f"from_generator: args[{i}]")
+            except InvalidArgumentError:  # such as lists of rows that differ in length
+                pass
+        out.append(value)
+    return tuple(out)
+
+
+def _tensor(value, what):
+    a, dtype = _arrays.tensor(list(value) if isinstance(value, tuple) else value, what)
+    if dtype.hasobject:
+        a = _text.objects(a)
+    return a[()] if not a.ndim else a
+
+
+class _Drawn:
+    """What trials drew from an iterator, as long as that lives."""
+
+    def __init__(self, iterator):
+        self.kept = []  # leaves, or what was raised in their place
+        try:
+            self.iterator = weakref.ref(iterator, lambda _, kept=self.kept: kept.clear())
+        except TypeError:  # some of Python's own
+            self.iterator = lambda: iterator
+
+    def drawer(self, made_now):
+        """A function that gives what was drawn, and then what `made_now` makes, which it keeps."""
+        places = itertools.count()
+
+        def next_leaves():
+            n = next(places)
+            if n == len(self.kept):
+                try:
+                    self.kept.append(made_now())
+                except StopIteration:
+                    raise
+                except Exception as e:
+                    self.kept.append(e)
+            return _raised(self.kept[n])
+        return next_leaves
+
+    def first(self):
+        """What was drawn first, which is not kept any longer."""
+        return _raised(self.kept.pop(0))
+
+
+def _raised(leaves):
+    if isinstance(leaves, Exception):
+        raise leaves
+    return leaves
 
 
 def _iterated(made):

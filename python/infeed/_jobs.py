@@ -67,6 +67,7 @@ class Jobs:
     def __init__(self, handle, jobs_handle, threads, iterator=None):
         self.handle, self._lent = handle, _native.Lent()
         self._iterator = iterator
+        self.trial = _function.trying()  # elements are made to try functions on, and again later
         self.exceptions = {}
         self.kept = {}  # of functions that keep something for each walk
         self._local = threading.local()

@@ -6,7 +6,7 @@ import numpy as np
 
 from infeed import _arguments, _arrays, _definition, _generator, _nodes, _template
 from infeed._errors import InvalidArgumentError
-from infeed._spec import Structure, TensorSpec, dtype_of, own_spec
+from infeed._spec import Structure, TensorSpec, UnknownRankSpec, dtype_of, own_spec
 
 _LEAF = Structure("leaf")
 
@@ -147,7 +147,9 @@ class Sources:
         """The elements that `generator(*args)`, a callable, yields.
 
         output_signature: TensorSpecs nested as elements; without it, output_types (and
-        output_shapes). A generator object with `state_dict` and `load_state_dict` is
+        output_shapes). Where no shape is promised, the first element says how many
+        dimensions there are. args: numbers, text and lists come as arrays, as in
+        tf.data, and text as bytes; anything else as it is. A generator object with `state_dict` and `load_state_dict` is
         taken up from its state; others are run again to where they were.
         Raises InvalidArgumentError for a generator that cannot be called, and at their
         place for elements of another dtype or shape.
@@ -172,16 +174,15 @@ class Sources:
         structure, leaves = Structure.of(output_signature)
         specs = [own_spec(spec) for _, spec in leaves]
         for (path, _), spec in zip(leaves, specs):
-            if not isinstance(spec, TensorSpec):
+            if not isinstance(spec, (TensorSpec, UnknownRankSpec)):
                 raise InvalidArgumentError(f"from_generator: output_signature{path} is {spec!r}; a TensorSpec is needed")
-        return cls._of(_generator.GeneratorNode(generator, tuple(args or ()), structure, specs))
+        return cls._of(_generator.GeneratorNode(generator, _generator.arguments(args), structure, specs))
 
 
 def _signature(types, shapes):
     structure, leaves = Structure.of(types)
     dims = [None] * len(leaves) if shapes is None else _shapes_of(structure, shapes)
-    specs = [TensorSpec(() if s is None and shapes is not None else (s if s is not None else ()), t) for (_, t), s in zip(leaves, dims)]
-    return structure.pack(specs)
+    return structure.pack([TensorSpec(s, t) for (_, t), s in zip(leaves, dims)])
 
 
 def _shapes_of(structure, shapes):

@@ -45,7 +45,8 @@ class TensorSpec:
     """Shape and dtype of one component; None is a dimension that differs between elements.
 
     `shape` is a tuple, `dtype` a dtype of NumPy's or TensorFlow's, or a name; text, which
-    `str`, `bytes` and "string" name too, has dtype object and comes as `bytes`. Raises
+    `str`, `bytes` and "string" name too, has dtype object and comes as `bytes`. A shape of
+    None, as TensorFlow's for any number of dimensions, gives an `UnknownRankSpec`. Raises
     TypeError for what is no shape or dtype.
 
     Example:
@@ -58,11 +59,16 @@ class TensorSpec:
 
     __slots__ = ("shape", "dtype", "name")
 
+    def __new__(cls, shape, dtype="float32", name=None):
+        if shape is None or hasattr(shape, "rank") and shape.rank is None:  # TensorFlow's
+            return UnknownRankSpec(dtype)
+        return super().__new__(cls)
+
     def __init__(self, shape, dtype="float32", name=None):
         set_ = object.__setattr__
         try:
             dimensions = None if isinstance(shape, str) else tuple(shape)
-        except (TypeError, ValueError):  # also TensorFlow's shape of unknown rank
+        except TypeError:
             dimensions = None
         if dimensions is None:
             raise TypeError(f"TensorSpec: shape is {shape!r}; a tuple of dimensions is needed, such as () for a scalar, with None for those that differ")
@@ -159,7 +165,7 @@ class UnknownRankSpec:
     __slots__ = ("dtype",)
 
     def __init__(self, dtype):
-        self.dtype = np.dtype(dtype)
+        self.dtype = dtype_of(dtype, "UnknownRankSpec")
 
     def __eq__(self, other):
         return self.dtype == other.dtype if isinstance(other, UnknownRankSpec) else NotImplemented

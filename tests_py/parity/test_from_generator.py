@@ -72,6 +72,36 @@ def test_output_types_without_shapes(lib):
     return lib.Dataset.from_generator(count, output_types=lib.int64)
 
 
+@case([([[0, 0]], b"x"), ([[1, 1], [1, 1]], b"x")], spec=(Spec("Tensor", None, "float32"), Spec("Tensor", None, "object")),
+      infeed=expect(spec=(Spec("Tensor", (None, None), "float32"), Spec("Tensor", (), "object"))), differs=RANK)
+def test_arrays_without_shapes(lib):
+    return lib.Dataset.from_generator(lambda: ((np.full((n, 2), n - 1), "x") for n in (1, 2)), (lib.float32, lib.string))
+
+
+@case([([1], 1), ([2, 2], 2)], spec=(Spec("Tensor", None, "int32"), Spec("Tensor", (), "int32")),
+      infeed=expect(spec=(Spec("Tensor", (None,), "int32"), Spec("Tensor", (), "int32"))), differs=RANK)
+def test_one_shape_of_two(lib):
+    return lib.Dataset.from_generator(lambda: (([n] * n, n) for n in (1, 2)), (lib.int32, lib.int32), (None, ()))
+
+
+@case([[1], [2, 2]], spec=Spec("Tensor", None, "int32"), infeed=expect(spec=Spec("Tensor", (None,), "int32")), differs=RANK)
+def test_signature_without_shape(lib):
+    return lib.Dataset.from_generator(lambda: ([n] * n for n in (1, 2)), output_signature=lib.TensorSpec(None, lib.int32))
+
+
+@case([[[0, 1], [2, 0]]])
+def test_arrays_without_shapes_padded(lib):
+    return lib.Dataset.from_generator(lambda: [[0, 1], [2]], lib.int32).padded_batch(2, padded_shapes=[None])
+
+
+@case([(b"ab", [b"x", b"yy"], 7, [0.5])])
+def test_args_are_arrays(lib):
+    def given(text, texts, number, numbers):
+        yield text, texts, number.astype("int32"), numbers[:].astype("float32")
+    shapes = ((), (2,), (), (1,))
+    return lib.Dataset.from_generator(given, (lib.string, lib.string, lib.int32, lib.float32), shapes, args=("ab", ["x", "yy"], 7, [0.5]))
+
+
 @case([(1, [2, 3])])
 def test_output_types_and_shapes(lib):
     return lib.Dataset.from_generator(lambda: [(1, [2, 3])], output_types=(lib.int32, lib.int64), output_shapes=((), (None,)))
