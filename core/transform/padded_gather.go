@@ -54,12 +54,13 @@ func (g *gather) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) (d
 	if err != nil {
 		return nil, err
 	}
-	return &gatherIterator{gather: g, in: in}, nil
+	return &gatherIterator{gather: g, scope: s, in: in}, nil
 }
 
 // gatherIterator makes one batch in a call, so that it never holds elements.
 type gatherIterator struct {
 	*gather
+	scope  *dataset.Scope
 	in     dataset.Iterator
 	buffer block.Buffer
 }
@@ -94,7 +95,7 @@ func (it *gatherIterator) Next(_ int64, dst dataset.Sink) (int64, error) {
 
 // fail reads the last n elements of a batch in which one failed, and returns why.
 func (it *gatherIterator) fail(err error, n int64) error {
-	rest := waiting{in: it.in}
+	rest := waiting{scope: it.scope, in: it.in}
 	rest.drop(n)
 	return rest.told(err, it.dropRemainder)
 }

@@ -94,7 +94,7 @@ func (c *cycle) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) (da
 		return nil, err
 	}
 	it := &cycleIterator{cycle: c, number: at[0]}
-	return it, it.waiting.open(op, before, func(from *dataset.Token) (dataset.Iterator, error) { return c.in.Iterate(s, pass, from) })
+	return it, it.waiting.open(op, s, before, func(from *dataset.Token) (dataset.Iterator, error) { return c.in.Iterate(s, pass, from) })
 }
 
 type cycleIterator struct {

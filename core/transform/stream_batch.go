@@ -25,7 +25,7 @@ func (b *streamBatch) Cardinality() int64 {
 
 func (b *streamBatch) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) (dataset.Iterator, error) {
 	it := &batchIterator{streamBatch: b}
-	return it, it.waiting.open("batch", from, func(from *dataset.Token) (dataset.Iterator, error) {
+	return it, it.waiting.open("batch", s, from, func(from *dataset.Token) (dataset.Iterator, error) {
 		return b.in.Iterate(s, pass, from)
 	})
 }
@@ -65,6 +65,7 @@ const mostStacked = 1 << 16
 
 // waiting is elements that were read and are in no batch yet.
 type waiting struct {
+	scope  *dataset.Scope
 	in     dataset.Iterator
 	buffer block.Buffer
 	before *dataset.Token // of the input, before the buffer
@@ -75,7 +76,8 @@ type waiting struct {
 	short  bool           // the batch that was dropped would have been the last, and not whole
 }
 
-func (w *waiting) open(op string, from *dataset.Token, open func(*dataset.Token) (dataset.Iterator, error)) (err error) {
+func (w *waiting) open(op string, s *dataset.Scope, from *dataset.Token, open func(*dataset.Token) (dataset.Iterator, error)) (err error) {
+	w.scope = s
 	rows, in, err := from.Behind(op)
 	if err != nil {
 		return err
@@ -142,7 +144,7 @@ func (w *waiting) more(want, size int64, dst dataset.Sink) (made int64, direct b
 // the batches after it are those that there would be without the failure.
 func (w *waiting) drop(n int64) {
 	w.short = false
-	for n > 0 {
+	for n > 0 && w.scope.Err() == nil {
 		w.buffer.Reset()
 		rows, err := w.in.Next(min(n, skipped), &w.buffer)
 		if errors.Is(err, io.EOF) {

@@ -30,7 +30,7 @@ func (s *streamShuffle) Iterate(scope *dataset.Scope, pass rng.Key, from *datase
 	if err != nil {
 		return nil, err
 	}
-	it := &shuffleIterator{key: s.o.key(pass), size: s.o.Window}
+	it := &shuffleIterator{scope: scope, key: s.o.key(pass), size: s.o.Window}
 	if it.store.room = it.size; it.size == 0 {
 		it.size = wholeStream
 	}
@@ -55,6 +55,7 @@ type window struct {
 // shuffleIterator gives the elements of one window, and fills the places that they
 // leave with the window after it. So both take the memory of one.
 type shuffleIterator struct {
+	scope     *dataset.Scope
 	in        dataset.Iterator
 	key       rng.Key
 	size      int64
@@ -76,7 +77,10 @@ func (it *shuffleIterator) resume(given int64) error {
 	if given == 0 {
 		return nil
 	}
-	if err := it.begin(); err != nil || given > int64(len(it.now.places.items)) {
+	if err := it.begin(); err != nil && !isEnd(err) {
+		return err
+	}
+	if given > int64(len(it.now.places.items)) {
 		return errs.New(errs.StateMismatch, "shuffle", "its state is after %d elements of a window of %d", given, len(it.now.places.items))
 	}
 	for it.now.given < given {
@@ -95,6 +99,9 @@ func (it *shuffleIterator) close() {
 // begin makes the window that was filled the current one.
 func (it *shuffleIterator) begin() error {
 	for !it.full() {
+		if err := it.scope.Err(); err != nil { // what comes then is an error, again and again
+			return err
+		}
 		it.fill(fillAtOnce)
 	}
 	if len(it.next.places.items) == 0 {

@@ -131,13 +131,14 @@ func (e *every) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) (da
 	if err != nil {
 		return nil, err
 	}
-	it := &everyIterator{every: e, number: at[0]}
+	it := &everyIterator{every: e, scope: s, number: at[0]}
 	it.in, err = dataset.NewCursor("shard", in, func(from *dataset.Token) (dataset.Iterator, error) { return e.in.Iterate(s, pass, from) })
 	return it, err
 }
 
 type everyIterator struct {
 	*every
+	scope  *dataset.Scope
 	in     *dataset.Cursor
 	number int64 // of the next element, counted over the shards only
 	chosen []int64
@@ -151,7 +152,7 @@ func (it *everyIterator) Next(limit int64, dst dataset.Sink) (int64, error) {
 		if err != nil {
 			mine := it.number == it.index
 			it.number = (it.number + passed(0, err)) % it.shards
-			if mine || errors.Is(err, io.EOF) {
+			if mine || errors.Is(err, io.EOF) || it.scope.Err() != nil {
 				return 0, err
 			}
 			continue // it is another reader's

@@ -16,7 +16,7 @@ func (w *windows) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) (
 	if at[0] > dataset.MaxPosition/w.o.Shift || at[1] > at[0]*w.o.Shift {
 		return nil, early("window", at[0], at[1])
 	}
-	return &windowsIterator{windows: w, in: in, number: at[0], next: at[1]}, nil
+	return &windowsIterator{windows: w, scope: s, in: in, number: at[0], next: at[1]}, nil
 }
 
 // passage is elements of the input that follow one another, or one that failed.
@@ -30,6 +30,7 @@ type passage struct {
 // windowsIterator keeps the passages of the input over which the next window reaches.
 type windowsIterator struct {
 	*windows
+	scope  *dataset.Scope
 	in     dataset.Iterator
 	number int64 // of the next window
 	next   int64 // number of the next element of the input
@@ -57,6 +58,9 @@ func (it *windowsIterator) Next(_ int64, dst dataset.Sink) (int64, error) {
 	start := it.number * it.o.Shift
 	it.forget(start)
 	for end := start + it.o.span(); it.next < end && !it.ended; {
+		if err := it.scope.Err(); err != nil { // nobody waits for the window any more
+			return 0, err
+		}
 		it.read(end)
 		it.forget(start)
 	}
