@@ -60,6 +60,7 @@ type Iterator struct {
 	stopped  atomic.Bool
 	stop     sync.Once
 	close    sync.Once
+	inside   sync.Mutex // held by Produce
 	claims   claims
 	sinks    sinks
 	delivery delivery
@@ -197,6 +198,8 @@ func (it *Iterator) Err() error { return it.delivery.err() }
 // workers. While a group waits, and after the last, it does nothing. A panic ends the
 // iterator, as one in a worker does.
 func (it *Iterator) Produce() {
+	it.inside.Lock()
+	defer it.inside.Unlock()
 	defer func() {
 		if r := recover(); r != nil {
 			it.scope.Fail(par.FromPanic(r))
@@ -236,11 +239,13 @@ func (it *Iterator) halt() {
 	it.event.Wake()
 }
 
-// Close stops the iterator and waits for its workers. Groups that are lent stay
+// Close stops the iterator and waits for its workers and Produce. Groups that are lent stay
 // valid until they are released. Nobody may be waiting on the queue any more.
 func (it *Iterator) Close() {
 	it.Stop()
 	it.close.Do(func() {
+		it.inside.Lock() // Produce may be using what is cleaned up
+		defer it.inside.Unlock()
 		it.scope.Close()
 		it.slots.close()
 		it.queue.Free()

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"runtime"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -370,6 +372,56 @@ func TestCloseAtAnyMoment(t *testing.T) {
 		it.Close()
 	}
 	require.Zero(t, par.Live())
+}
+
+// lingering is an operation that is still at work when the iterator is being closed.
+type lingering struct {
+	broken
+	began   chan struct{}
+	cleaned atomic.Bool
+	early   bool // memory was cleaned up before it was done
+}
+
+type lingeringPass struct {
+	dataset.RandomAccess
+	*lingering
+	scope *dataset.Scope
+}
+
+func (o *lingering) build(in []dataset.Definition, _ int) (dataset.Definition, error) {
+	o.in = in[0].(dataset.Indexed)
+	return o, nil
+}
+
+func (o *lingering) Open(s *dataset.Scope, k rng.Key) (dataset.RandomAccess, error) {
+	s.Defer(func() { o.cleaned.Store(true) })
+	in, err := o.in.Open(s, k)
+	return lingeringPass{in, o, s}, err
+}
+
+func (o lingeringPass) Fetch([]int64, dataset.Sink) error {
+	close(o.began)
+	<-o.scope.Done()
+	for range 10_000 {
+		runtime.Gosched()
+	}
+	o.early = o.cleaned.Load()
+	return o.scope.Err()
+}
+
+func TestCloseWaitsForWhoeverProduces(t *testing.T) {
+	o := &lingering{began: make(chan struct{})}
+	it := iterate(t, open(t, numbers(10), o), Options{})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		it.Produce()
+	}()
+	<-o.began
+	it.Close()
+	<-done
+	require.True(t, o.cleaned.Load())
+	require.False(t, o.early)
 }
 
 func TestStopWakesTheConsumer(t *testing.T) {
