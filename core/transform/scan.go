@@ -40,7 +40,7 @@ func Scan(in dataset.Definition, initial block.Block, p dataset.Program, height 
 // holds fails where a state is not what a program makes of it.
 func holds(op string, state block.Block, next *spec.Element) error {
 	if _, ok := merge(state.Shapes, next); !ok || state.Rows != 1 {
-		return errs.New(errs.InvalidArgument, op, "the new state must be like initial_state, which is %v; it is %v", state.Shapes, next)
+		return errs.New(errs.InvalidArgument, op, "the new state must be like initial_state, which is %v; it is %v: give an initial_state of that dtype and shape, or convert the new one", state.Shapes, next)
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ _PLACES = {
 }
 
 # Modules that come with infeed when they are asked for.
-_MODULES = ("io", "random", "testing")
+_MODULES = ("experimental", "io", "random", "testing")
 
 __all__ = sorted([*_PLACES, *_MODULES])
 
@@ -53,7 +53,9 @@ def __getattr__(name):
     if name in _MODULES:
         return importlib.import_module("." + name, __name__)
     if name not in _PLACES:
-        raise AttributeError(f"module 'infeed' has no attribute {name!r}")
+        # A name that begins with "_" may be that of a module, which `from infeed import` loads after this.
+        raise AttributeError(f"module 'infeed' has no attribute {name!r}" if name.startswith("_") else
+                             importlib.import_module("._advice", __name__).missing("infeed", name))
     value = getattr(importlib.import_module("." + _PLACES[name], __name__), name)
     globals()[name] = value
     return value

@@ -4,7 +4,7 @@ import base64
 import itertools
 import os
 
-from infeed import _arguments, _definition, _options, _template
+from infeed import _advice, _arguments, _definition, _options, _template
 from infeed._errors import Error, InvalidArgumentError
 from infeed._iterator import Iterator
 from infeed._snapshot import Snapshots
@@ -45,6 +45,9 @@ class Dataset(Sources, Transformations, Snapshots):
         self._options = options or _options.Options()
         self._passes = itertools.count()
         self._seeds = None  # those of a state that was loaded
+
+    def __getattr__(self, name):  # of what is not there
+        raise AttributeError(_advice.missing("infeed.Dataset", name))
 
     @staticmethod
     def _of(node, options=None):

@@ -76,13 +76,19 @@ class SparseTensor(namedtuple("SparseTensor", ("indices", "values", "dense_shape
         >>> import numpy as np
         >>> from infeed.io import SparseTensor
         >>> t = SparseTensor(np.array([[0, 1]]), np.array([7]), np.array([2, 2]))
-        >>> dense = np.zeros(t.dense_shape, t.values.dtype)
-        >>> dense[tuple(t.indices.T)] = t.values
-        >>> dense.tolist()
+        >>> t.to_dense().tolist()
         [[0, 7], [0, 0]]
     """
 
     __slots__ = ()
+
+    def to_dense(self, default_value=None):
+        """The array of dense_shape, with default_value (0 or b"") where there is no value: tf.sparse.to_dense."""
+        if default_value is None:
+            default_value = b"" if self.values.dtype.hasobject else 0
+        out = np.full([int(n) for n in self.dense_shape], default_value, self.values.dtype)
+        out[tuple(np.transpose(self.indices))] = self.values
+        return out
 
 
 def dtype_of(value, what):

@@ -8,7 +8,7 @@ import os
 
 import numpy as np
 
-from infeed import _csv_columns, _definition, _trace
+from infeed import _advice, _csv_columns, _definition, _trace
 from infeed._errors import InvalidArgumentError
 from infeed._features import (INT64, TEXT, FixedLenFeature, FixedLenSequenceFeature, SparseTensor, VarLenFeature, dtype_of,
                               text_of, wanted)
@@ -292,3 +292,7 @@ def _run(op, attrs, operands, results):
     document = {"nodes": [{"op": op, "in": list(range(n)), "attrs": attrs}], "outputs": outputs,
                 "structure": {"tuple": [None] * len(results)}}
     return iter(_program.results(document, results, operands))
+
+
+def __getattr__(name):
+    raise AttributeError(_advice.missing("infeed.io", name))

@@ -5,6 +5,8 @@ import pytest
 from both import Case, can_be_traced, differences, eager, of_tensorflow, traced
 from messages import NO_FLOATS, example
 
+import infeed
+
 A = example(x=[1.0, 2.0], y=3, s=[b"a", b"bc"])
 B = example(x=[1.0], y=-3, s=[b"z"])
 DAMAGE = "TensorFlow takes lengths beyond the end for the end, and so damage for an empty example"
@@ -180,3 +182,13 @@ def test_what_errors_say(infeed, says, feature):
 
 def seq_of_two(io):
     return io.FixedLenSequenceFeature([], "int64", allow_missing=True, default_value=[1, 2])
+
+
+@pytest.mark.parametrize("fill", [None, -1])
+def test_a_sparse_tensor_is_made_dense_as_tensorflow_does(fill):
+    import tensorflow as tf
+
+    ours, theirs = (io.parse_example([A, B, LONG], {"x": io.VarLenFeature("float32"), "s": io.VarLenFeature(text)})
+                    for io, text in ((infeed.io, "string"), (tf.io, tf.string)))
+    assert ours["x"].to_dense(fill).tolist() == tf.sparse.to_dense(theirs["x"], fill).numpy().tolist()
+    assert ours["s"].to_dense().tolist() == tf.sparse.to_dense(theirs["s"]).numpy().tolist()

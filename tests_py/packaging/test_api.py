@@ -19,7 +19,7 @@ UPDATE = bool(os.environ.get("INFEED_UPDATE_API"))
 
 # Run in a process of its own: importing Keras settles its backend for good.
 PUBLIC_NAMES = '''
-import importlib, inspect, sys
+import enum, importlib, inspect, sys
 
 def arguments(f):
     try:
@@ -44,13 +44,13 @@ def show(label, value, called=True):
                     found = getattr(value, member)
                     print(f"{label}.{member}" + (arguments(found) if callable(found) else ""))
 
-MODULES = [importlib.import_module(name) for name in ("infeed", "infeed.io", "infeed.keras", "infeed.random", "infeed.testing")]
+MODULES = [importlib.import_module(name) for name in ("infeed", "infeed.experimental", "infeed.io", "infeed.keras", "infeed.random", "infeed.testing")]
 PUBLIC = [value for m in MODULES for value in (getattr(m, name) for name in m.__all__) if inspect.isclass(value)]
 for module in MODULES:
     for name in module.__all__:
         value = getattr(module, name)
-        raised = inspect.isclass(value) and issubclass(value, Exception)
-        show(f"{module.__name__}.{name}", value, called=not raised and name != "Dataset")  # a Dataset is made by its class methods
+        not_made = inspect.isclass(value) and issubclass(value, (Exception, enum.Enum))
+        show(f"{module.__name__}.{name}", value, called=not not_made and name != "Dataset")  # a Dataset is made by its class methods
 
 # What is returned and has no public class.
 RETURNED = {"iter(infeed.Dataset)": "_iterator.Iterator", "iter(infeed.PyDataset)": "_pass.PassIterator",
