@@ -19,8 +19,8 @@ import (
 // As a dataset.Sink it puts elements at free places: begin, then calls of Block, then
 // finish.
 type store struct {
-	// room is how many elements there will be at most, if that is known: memory for them
-	// is taken at once, as far as it is not much.
+	// room is how many elements there will be at most: memory for them is mapped at once,
+	// as far as it is not much.
 	room    int64
 	shapes  *spec.Element
 	columns []storeColumn
@@ -158,16 +158,18 @@ func (s *store) putOdd(o odd) {
 	s.into.items[n] = s.lastOdd
 }
 
-// mostAtOnce is how much memory is taken before it is needed.
-const mostAtOnce = 32 << 20
+// mostAtOnce is how much memory is mapped before it is needed: the system gives its pages
+// as they are written, while to grow is to copy, and to have all of it twice meanwhile.
+const mostAtOnce = 1 << 30
 
 // wanted returns for how many values to take memory, of so many bytes each and so many
 // of an element, when so many are needed now.
 func (s *store) wanted(need, bytes, each int64) int64 {
-	if each == 0 || s.room > (1<<60)/(bytes*each) {
+	if each == 0 {
 		return need
 	}
-	return max(need, min(s.room*each, max(mostAtOnce/bytes, 2*need)))
+	most := min(s.room, (1<<60)/(bytes*each)) * each
+	return max(need, min(most, max(mostAtOnce/bytes, 2*need)))
 }
 
 // put stores the rows of a block at places.

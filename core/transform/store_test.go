@@ -44,7 +44,7 @@ func TestVastKeepsItsItemsAsItGrows(t *testing.T) {
 func TestVastTakesLessRoomWhereThereIsNotAsMuch(t *testing.T) {
 	var v vast[byte]
 	defer v.close()
-	v.resize(10, 1<<60)
+	v.resize(leastMapped, 1<<60)
 	v.items[9] = 7
 	v.resize(16<<20, 1<<60)
 	require.Equal(t, byte(7), v.items[9])
@@ -57,17 +57,43 @@ func TestVastTakesLessRoomWhereThereIsNotAsMuch(t *testing.T) {
 	v.resize(1<<60, 0)
 }
 
-// A large page for each of many windows of few elements would be much.
+// A large page for each of many windows of few elements would be much, and a number of a
+// segment for each that is very small.
 func TestSmallPartsOfVastRoomTakeSmallPages(t *testing.T) {
-	const most = 32 << 20
 	before := resident(t)
 	all := make([]vast[byte], 100)
 	for i := range all {
-		all[i].resize(10, most)
+		all[i].resize(leastMapped, mostAtOnce)
 		all[i].items[0] = 1
 		defer all[i].close()
 	}
 	require.Less(t, resident(t)-before, int64(len(all)*hugePage/4))
+	mapped := arena.MappedBytes()
+	var small vast[byte]
+	small.resize(10, mostAtOnce)
+	require.Equal(t, mapped, arena.MappedBytes())
+}
+
+// To grow is to have all of it twice for a while.
+func TestWindowsGrowWithoutCopies(t *testing.T) {
+	const each, count = 1 << 20, 40
+	e := element(leaf('i', 8, each/8))
+	s := store{room: count}
+	defer s.close()
+	var places vast[int64]
+	var first *byte
+	for range count {
+		s.begin(&places)
+		b, err := s.Block(e, 1)
+		require.NoError(t, err)
+		b.Columns[0].Data[0] = 1
+		s.finish(nil)
+		if first == nil {
+			first = &s.rows.items[0]
+		}
+	}
+	require.Len(t, s.rows.items, each*count)
+	require.Same(t, first, &s.rows.items[0])
 }
 
 // Elements of other shapes than the first, as pictures may be, take no rows.

@@ -31,9 +31,10 @@ func (s *streamShuffle) Iterate(scope *dataset.Scope, pass rng.Key, from *datase
 		return nil, err
 	}
 	it := &shuffleIterator{scope: scope, key: s.o.key(pass), size: s.o.Window}
-	if it.store.room = it.size; it.size == 0 {
+	if it.size == 0 {
 		it.size = wholeStream
 	}
+	it.store.room = it.size
 	it.next.number, it.next.before = at[0], in
 	if it.in, err = s.in.Iterate(scope, pass, in); err != nil {
 		return nil, err

@@ -16,52 +16,58 @@ type vast[T any] struct {
 
 // Sizes in bytes from which on memory is mapped, and in large pages; and that of one.
 const (
-	leastMapped = 256 << 10
+	leastMapped = 64 << 10
 	leastHuge   = 8 << 20
 	hugePage    = 2 << 20
 )
 
-// resize makes the slice n long. Where it needs more memory, it takes that for room
-// items, or for a quarter more than it had.
+// resize makes the slice n long. Where it needs more memory, it takes that for a quarter
+// more than it had, or, once it is not small, for room items.
 func (v *vast[T]) resize(n, room int64) {
 	if n > int64(cap(v.items)) {
-		v.move(n, max(n, room, int64(cap(v.items))*5/4))
+		enough := max(n, int64(cap(v.items))*5/4)
+		if bytesOf[T](n) < leastMapped {
+			room = enough
+		}
+		v.move(max(enough, room), enough, n)
 	}
 	v.items = v.items[:n]
 }
 
-// move takes memory for room items, or for n where the system does not give that. It
-// panics where it does not even give that: Go would end the process.
-func (v *vast[T]) move(n, room int64) {
+// move takes memory for the first of some numbers of items for which the system gives it.
+// It panics where it gives none and that is much: Go would end the process.
+func (v *vast[T]) move(rooms ...int64) {
 	var to vast[T]
 	var err error
-	if bytesOf[T](room) >= leastMapped {
-		if to, err = mapVast[T](room); err != nil && room > n {
-			room = n
-			to, err = mapVast[T](room)
+	for _, room := range rooms {
+		if to, err = takeVast[T](room); err == nil {
+			break
 		}
 	}
-	if err != nil && bytesOf[T](n) >= leastHuge {
+	if err != nil {
 		panic(errs.Wrap(err, errs.ResourceExhausted, "shuffle", "there is no memory for its window; give a smaller buffer_size"))
-	}
-	if to.items == nil {
-		to.items = make([]T, room)
 	}
 	to.items = to.items[:copy(to.items, v.items)]
 	v.close()
 	*v = to
 }
 
-// mapVast maps memory for room items. Large pages begin where a page of their size does,
+// takeVast returns memory for room items. Large pages begin where a page of their size does,
 // since the system gives none for a part of one, and behind the first: a window may turn out
 // to be small, as those of datasets that a function makes are.
-func mapVast[T any](room int64) (vast[T], error) {
+func takeVast[T any](room int64) (vast[T], error) {
 	bytes, page := bytesOf[T](room), int64(1)
+	if bytes < leastMapped {
+		return vast[T]{items: make([]T, room)}, nil
+	}
 	if bytes >= leastHuge {
 		page = hugePage
 		bytes = (bytes + page - 1) / page * page
 	}
 	segment, err := arena.NewPrivateSegment(1, bytes+page-1, nil)
+	if err != nil && bytes < leastHuge { // there are many segments, perhaps
+		return vast[T]{items: make([]T, room)}, nil
+	}
 	if err != nil {
 		return vast[T]{}, err
 	}
