@@ -136,6 +136,10 @@ func (s *store) places(n int64) []int64 {
 func (s *store) free(places []int64) {
 	left := int64(len(s.unused.items))
 	s.unused.resize(left+int64(len(places)), s.wanted(left, 8, 1))
+	if len(s.odd) == 0 {
+		copy(s.unused.items[left:], places)
+		return
+	}
 	s.unused.items = s.unused.items[:left]
 	for _, p := range places {
 		if p < 0 {
