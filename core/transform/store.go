@@ -236,8 +236,7 @@ func (s *store) close() {
 }
 
 // give makes the elements at the first of the places in dst, as many as have equal
-// shapes, and returns how many. Where an error is stored first, it is returned with
-// 0; an error of dst with -1.
+// shapes, and returns how many. Where an error is stored first, it is returned.
 func (s *store) give(places []int64, dst dataset.Sink) (int64, error) {
 	n := slices.IndexFunc(places, func(p int64) bool { return p < 0 })
 	switch n {
@@ -248,13 +247,15 @@ func (s *store) give(places []int64, dst dataset.Sink) (int64, error) {
 	}
 	out, err := dst.Block(s.shapes, int64(n))
 	if err != nil {
-		return -1, err
+		return 0, err
 	}
 	if err := s.copyTo(out, places[:n]); err != nil {
-		return -1, err
+		return 0, err
 	}
 	return int64(n), nil
 }
+
+// copyTo copies the elements at places, all of which are rows.
 
 func (s *store) copyTo(out block.Block, places []int64) error {
 	for i, c := range s.columns {
@@ -284,7 +285,7 @@ func (s *store) giveOdd(o odd, dst dataset.Sink) (int64, error) {
 	}
 	out, err := dst.Block(o.block.Shapes, 1)
 	if err != nil {
-		return -1, err
+		return 0, err
 	}
 	out.Copy(0, o.block)
 	return 1, nil

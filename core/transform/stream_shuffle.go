@@ -170,9 +170,6 @@ func (it *shuffleIterator) Next(limit int64, dst dataset.Sink) (int64, error) {
 	over := int64(len(places)) - max(n, 1)
 	it.now.given -= over
 	places = places[:int64(len(places))-over]
-	if err != nil && n < 0 { // of dst
-		return 0, err
-	}
 	it.store.free(places)
 	// The next window may have to be twice as fast, after one that is shorter. Where
 	// there is no place left it waits.
