@@ -13,7 +13,6 @@ import (
 	"infeed/core/dataset"
 	"infeed/core/dataset/datasettest"
 	"infeed/core/errs"
-	"infeed/core/spec"
 )
 
 // resident returns how many bytes of memory this process has.
@@ -146,24 +145,18 @@ func TestElementsOfOtherShapesTakeNoRows(t *testing.T) {
 	require.Less(t, arena.MappedBytes()-before, int64(64<<20))
 }
 
-// full is a sink without memory.
-type full struct{}
-
-func (full) Block(*spec.Element, int64) (block.Block, error) {
-	return block.Block{}, errs.New(errs.ResourceExhausted, "x", "full")
-}
-
 func TestElementsThatASinkRefusesLeaveTheirPlaces(t *testing.T) {
 	s := datasettest.Scope(0)
 	defer s.Close()
 	in := must(Shuffle(stream(datasettest.Range(40)), ShuffleOptions{Seed: 1, Window: 4}))
 	it, err := in.Iterate(s, dataset.PassKey(0), nil)
 	require.NoError(t, err)
+	no := errs.New(errs.ResourceExhausted, "sink", "no memory")
 	for range 40 {
-		_, err := it.Next(1, full{})
-		require.Equal(t, errs.ResourceExhausted, errs.KindOf(err))
+		_, err := it.Next(1, full{no})
+		require.ErrorIs(t, err, no)
 	}
-	_, err = it.Next(1, full{})
+	_, err = it.Next(1, full{no})
 	require.Equal(t, io.EOF, err)
 	require.Equal(t, int64(4), it.(*shuffleIterator).store.count)
 }
