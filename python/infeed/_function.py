@@ -66,6 +66,7 @@ class Function:
     """
 
     args = ()  # what it is called with besides
+    integers = False  # whether its result is an integer of any dtype
 
     def __init__(self, fn, op, takes, sample, calls=None, processes=None, others=tuple):
         if not callable(fn):
@@ -115,7 +116,7 @@ class Function:
     @tries
     def _decide(self):
         structure, specs = self._takes()
-        traced = _trace.trace(self.fn, structure, specs)
+        traced = _trace.trace(self.fn, structure, specs, self.integers)
         if isinstance(traced, str):
             self.reason = traced
         else:
@@ -148,6 +149,8 @@ class Function:
         except Exception as e:
             own, difference = None, f"it raised {type(e).__name__} on the first element: {e}"
         else:
+            if self.integers and type(own) is int and isinstance(native, np.integer):
+                own = type(native)(own)
             difference = str(native) if isinstance(native, Exception) else _trace.agree(native, own, self._traced.exact)
         if isinstance(native, Exception) and own is None:
             return  # both fail: the error comes at its place

@@ -35,18 +35,13 @@ class Tensor:
         return len(self._shape)
 
     @property
-    def size(self):
-        n = 1
-        for d in self._shape:
-            n *= self._known(d, "size")
-        return n
-
-    @property
     def itemsize(self):
         return self._dtype.itemsize
 
     @property
     def nbytes(self):
+        for d in self._shape:
+            self._known(d, "size")
         return self.size * self.itemsize
 
     def _known(self, dimension, what):
@@ -79,7 +74,7 @@ def shape_of(value):
 
 
 class Dimension:
-    """A dimension that differs between elements, as functions see it: they can give it to reshape."""
+    """A dimension that differs between elements, as functions see it: a number (see `_traced_sizes`), which they can give to reshape."""
 
     __slots__ = ("tensor", "axis")
     __hash__ = None
@@ -90,9 +85,23 @@ class Dimension:
     def __repr__(self):
         return "None"
 
-    def index(self, *args):
+    def index(self, *args, **kwargs):
         """Ends the trace: it is not known which number this is."""
         self.tensor._known(None, f"dimension {self.axis}")
+
+
+class Count:
+    """A number of Python's that differs between elements: a size, or what is computed from sizes."""
+
+    __slots__ = ("value",)  # an int64 stand-in
+    __hash__ = None
+
+    def __init__(self, value):
+        self.value = value
+
+    def index(self, *args, **kwargs):
+        """Ends the trace: it is not known which number this is."""
+        self.value._trace.end("it needs a size of its argument, which differs between elements, as a number")
 
 
 _VALUES = "needs the values of its argument as Python's or NumPy's"
@@ -119,6 +128,7 @@ for _what, _names in {
         setattr(Tensor, _name, _ends(_what))
 
 
-for _name in ("bool int float index str format eq ne lt le gt ge add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod "
-              "rmod pow rpow neg divmod rdivmod").split():
-    setattr(Dimension, f"__{_name}__", Dimension.index)
+for _name in ("bool int float complex index str format array pow rpow truediv rtruediv neg pos abs divmod rdivmod and rand or ror xor rxor "
+              "lshift rlshift rshift rrshift invert round iter len getitem reduce_ex").split():
+    for _class in (Dimension, Count):
+        setattr(_class, f"__{_name}__", _class.index)

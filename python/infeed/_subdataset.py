@@ -355,7 +355,7 @@ def group_by_window(node, key_func, reduce_func, window_size, window_size_func):
 class Integer(_function.Function):
     """A function to integers."""
 
-    unseen = _KEYS
+    unseen, integers = _KEYS, True
 
 
 def bucket_by_sequence_length(node, element_length_func, args):

@@ -19,7 +19,7 @@ import numpy as np
 from infeed import _arrays, _definition, _text
 from infeed._errors import InvalidArgumentError
 from infeed._spec import Structure, TensorSpec
-from infeed._stand_in import Dimension, Tensor
+from infeed._stand_in import Count, Dimension, Tensor
 
 # How much closures may bring into a program, in bytes.
 _CONSTANT_BYTES = 64 << 20
@@ -128,7 +128,7 @@ class Trace:
 
     def constant_array(self, value):
         """An array of what the function brought along."""
-        if type(value) is Dimension:
+        if type(value) in (Dimension, Count):
             value.index()
         if isinstance(value, (np.ndarray, np.generic)):
             return np.asarray(value)
@@ -272,17 +272,18 @@ class entered:
         _local.trace = self._before
 
 
-def trace(fn, structure, specs):
+def trace(fn, structure, specs, integers=False):
     """What fn does with elements, as `Traced`; or in words why it cannot be known.
 
     structure, specs: of the elements, as a Dataset has them. A tuple is given
     to fn as positional arguments, anything else as one. The function is called
     twice, since what differs from call to call is not a function of the element.
+    integers: its result is an integer of any dtype.
     """
-    first = _once(fn, structure, specs)
+    first = _once(fn, structure, specs, integers)
     if isinstance(first, str):
         return first
-    second = _once(fn, structure, specs)
+    second = _once(fn, structure, specs, integers)
     if isinstance(second, str):
         return second
     if first.document != second.document and json.dumps(first.document) != json.dumps(second.document):
@@ -290,7 +291,7 @@ def trace(fn, structure, specs):
     return first
 
 
-def _once(fn, structure, specs):
+def _once(fn, structure, specs, integers):
     t = Trace(active())
     leaves = [t.value(s.shape, s.dtype) for s in specs]
     with entered(t):
@@ -298,6 +299,8 @@ def _once(fn, structure, specs):
             result = as_result(call(fn, structure, structure.pack(leaves)))
             if t.reason:
                 return t.reason
+            if integers and type(result) in (Dimension, Count):
+                result = _traced_sizes.stand_in(result)
             return _results(t, result)
         except EndOfTrace as e:
             return t.reason or str(e)
@@ -329,6 +332,8 @@ def _result(t, path, value):
     """A component that a function returned, as a stand-in. Python's numbers become int32 and float32."""
     if type(value) is Tensor:
         return t.tensor(value)
+    if type(value) in (Dimension, Count):
+        value.index()
     if isinstance(value, list) and trace_of(value) is not None:
         return stack(t, value)
     return t.constant(result_array(value, f"the result{path}"))
@@ -392,4 +397,4 @@ def _difference(x, y, exact):
     return f"is {x[at]!r} at {list(at)} when run natively, and {y[at]!r} by Python"
 
 
-from infeed import _traced_functions, _traced_ufuncs  # noqa: E402,F401  they add methods to Tensor
+from infeed import _traced_functions, _traced_sizes, _traced_ufuncs  # noqa: E402,F401  they add methods to Tensor
