@@ -181,6 +181,9 @@ class Sources:
 
 def _signature(types, shapes):
     structure, leaves = Structure.of(types)
+    if any(isinstance(t, list) for _, t in leaves):
+        raise InvalidArgumentError(f"from_generator: output_types has the list {next(t for _, t in leaves if isinstance(t, list))!r:.100}; "
+                                   "give a tuple or a dict for several components")
     dims = [None] * len(leaves) if shapes is None else _shapes_of(structure, shapes)
     return structure.pack([TensorSpec(s, t) for (_, t), s in zip(leaves, dims)])
 
@@ -189,6 +192,11 @@ def _shapes_of(structure, shapes):
     """Shapes nested as a structure, one for each component."""
     if structure.kind == "leaf":
         return [shapes]
+    fits = set(shapes) == set(structure.order) if structure.kind == "dict" and isinstance(shapes, dict) else \
+        structure.kind != "dict" and isinstance(shapes, (tuple, list)) and len(shapes) == len(structure.items)
+    if not fits:
+        raise InvalidArgumentError(f"from_generator: output_shapes has {shapes!r:.100} where output_types has {len(structure.items)} components; "
+                                   "give a shape for each, nested as output_types are")
     parts = [shapes[k] for k in structure.order] if structure.kind == "dict" else list(shapes)
     return [s for item, part in zip(structure.items, parts) for s in _shapes_of(item, part)]
 

@@ -1,4 +1,4 @@
-"""from_generator over an iterator that there is only once: what functions are tried on comes in the pass, too."""
+"""from_generator: iterators that there are only once, ranks that the first element says, and types and shapes that do not fit."""
 
 import pytest
 
@@ -105,3 +105,15 @@ def test_args_that_are_no_arrays_come_as_they_are():
     ds = Dataset.from_generator(lambda *args: iter([got.append(args) or 1]), output_signature=NUMBER, args=given)
     list(ds)
     assert got[-1] == given
+
+
+@pytest.mark.parametrize("types, shapes, match", [
+    (["int32", "int32"], None, "output_types has the list"),
+    (("int32", "int32"), ([None],), "nested as output_types"),
+    (("int32", "int32"), 5, "nested as output_types"),
+    ({"a": "int32"}, {"b": []}, "nested as output_types"),
+    ({"a": "int32"}, [[]], "nested as output_types"),
+])
+def test_types_and_shapes_that_are_nested_otherwise(types, shapes, match):
+    with pytest.raises(infeed.InvalidArgumentError, match=match):
+        Dataset.from_generator(lambda: iter([]), types, shapes)
