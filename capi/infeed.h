@@ -163,7 +163,8 @@ int32_t infeed_dataset_at(infeed_call *call);
  * out[6]. data: JSON, see pipeline.Options. Long result: its state.
  * An entry's index says how many elements there are, from its position on. An entry
  * with the status INFEED_JOB asks for function `position` to be called on the `index`
- * elements of its group; infeed_dataset_answer gives the results. */
+ * elements of its group, or of several whose descriptions lie one after the other;
+ * infeed_dataset_answer gives the results. */
 int32_t infeed_dataset_iterate(infeed_call *call);
 
 /* Makes the next group on the calling thread, for iterators without workers. */

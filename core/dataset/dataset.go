@@ -123,6 +123,14 @@ type Program interface {
 	Calls() int
 }
 
+// Gathering is a program that runs on elements of several shapes at once for less than on
+// those of each.
+type Gathering interface {
+	Program
+	// RunAll is Run for the rows of blocks, one after the other.
+	RunAll(s *Scope, in []block.Block, dst Sink) (done int64, err error)
+}
+
 // Divisible is a program of pairs of a state and an element that gives the next state.
 type Divisible interface {
 	Program
@@ -175,9 +183,9 @@ type Builder interface {
 
 // Caller runs functions of Python.
 type Caller interface {
-	// Call runs a function on each row of in and makes the results in dst, as
+	// Call runs a function on each row of blocks and makes the results in dst, as
 	// Program.Run does. It waits for Python, at most until s ends.
-	Call(s *Scope, function int64, in block.Block, dst Sink) (done int64, err error)
+	Call(s *Scope, function int64, in []block.Block, dst Sink) (done int64, err error)
 }
 
 // PassKey is the key of the k-th pass over a dataset.

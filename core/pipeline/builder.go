@@ -161,7 +161,7 @@ func (b *calledBuilder) Build(s *dataset.Scope, in block.Block, inputs ...datase
 		return nil, errs.New(errs.Internal, "function", "nobody is there to call %s", b.Name)
 	}
 	var made block.Buffer
-	if _, err := s.Caller.Call(s, *b.Call, in, &made); err != nil {
+	if _, err := s.Caller.Call(s, *b.Call, []block.Block{in}, &made); err != nil {
 		return nil, err
 	}
 	if len(made.Blocks()) != 1 || len(made.Blocks()[0].Columns) == 0 || made.Blocks()[0].Columns[0].Text == nil {

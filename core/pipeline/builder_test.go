@@ -141,7 +141,7 @@ func TestSeedsInFunctionsAreInTheState(t *testing.T) {
 // fakeCaller plays a function of Python that returns a dataset.
 type fakeCaller struct{ calls int }
 
-func (f *fakeCaller) Call(_ *dataset.Scope, _ int64, in block.Block, dst dataset.Sink) (int64, error) {
+func (f *fakeCaller) Call(_ *dataset.Scope, _ int64, in []block.Block, dst dataset.Sink) (int64, error) {
 	f.calls++
 	if f.calls == 3 {
 		return 0, errs.New(errs.InvalidArgument, "", "ValueError: no")
@@ -152,8 +152,8 @@ func (f *fakeCaller) Call(_ *dataset.Scope, _ int64, in block.Block, dst dataset
 		return 0, err
 	}
 	out.Columns[0].Text.Append([]byte(`[{"op": "slices_of_values", "args": {"structure": null, "values": [0]}}]`))
-	copy(out.Columns[1].Data, in.Columns[0].Data)
-	copy(out.Columns[1].Data[8:], in.Columns[0].Data)
+	copy(out.Columns[1].Data, in[0].Columns[0].Data)
+	copy(out.Columns[1].Data[8:], in[0].Columns[0].Data)
 	return 1, nil
 }
 

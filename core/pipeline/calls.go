@@ -33,7 +33,6 @@ type calls struct {
 // pending is a job that was not answered yet.
 type pending struct {
 	dst    dataset.Sink
-	rows   int64
 	answer chan struct{}
 	done   int64
 	err    error
@@ -52,13 +51,13 @@ func newCalls(it *Iterator, threads bool) (c *calls, err error) {
 }
 
 // Call implements dataset.Caller.
-func (c *calls) Call(s *dataset.Scope, function int64, in block.Block, dst dataset.Sink) (int64, error) {
-	e, err := c.group(in)
+func (c *calls) Call(s *dataset.Scope, function int64, in []block.Block, dst dataset.Sink) (int64, error) {
+	e, err := groupOf(&c.it.slots, in)
 	if err != nil {
 		return 0, err
 	}
-	p := &pending{dst: dst, rows: in.Rows, answer: make(chan struct{})}
-	e.Status, e.Position, e.Index = Job, function, in.Rows
+	p := &pending{dst: dst, answer: make(chan struct{})}
+	e.Status, e.Position = Job, function
 	c.mu.Lock()
 	c.mu.next++
 	e.Job = c.mu.next
@@ -87,22 +86,6 @@ func (c *calls) push(e arena.Entry) bool {
 		return c.queue.Push(e)
 	}
 	return c.it.delivery.job(e)
-}
-
-// group puts elements into a slot, where Python finds them.
-func (c *calls) group(in block.Block) (arena.Entry, error) {
-	g := c.it.sinks.get(&c.it.slots)
-	defer c.it.sinks.put(g)
-	out, err := g.Block(in.Shapes, in.Rows)
-	if err != nil {
-		return arena.Entry{}, err
-	}
-	out.Copy(0, in)
-	entries, err := g.finish(0, nil)
-	if err != nil {
-		return arena.Entry{}, err
-	}
-	return entries[0], nil
 }
 
 // forget takes a job out of those that wait for an answer; nil: it was not there.

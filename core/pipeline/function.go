@@ -59,6 +59,14 @@ func (c *called) Spec() *spec.Element { return c.spec }
 func (c *called) Calls() int          { return c.calls }
 
 func (c *called) Run(s *dataset.Scope, in block.Block, _ dataset.Chance, dst dataset.Sink) (int64, error) {
+	return c.RunAll(s, []block.Block{in}, dst)
+}
+
+// RunAll implements dataset.Gathering: to call Python costs more than most functions.
+func (c *called) RunAll(s *dataset.Scope, in []block.Block, dst dataset.Sink) (int64, error) {
+	if len(in) == 0 {
+		return 0, nil
+	}
 	if s.Caller == nil {
 		return 0, errs.New(errs.Internal, "map", "nobody is there to call %s", c.name)
 	}

@@ -17,6 +17,9 @@ import (
 // the element spec only, since ranks do not differ between elements. A column of n
 // strings is n+1 int64 numbers, where the strings begin and end, counted from the
 // first, and behind them the strings.
+//
+// A slot of a job for Python may have several groups: all their columns of numbers, then
+// their descriptions, each from a multiple of block.Align on, then their texts.
 
 func metaBytes(e *spec.Element) int64 {
 	n := int64(1)
@@ -142,13 +145,8 @@ func (g *groups) finish(start int64, out []arena.Entry) ([]arena.Entry, error) {
 func (g *groups) complete(m *made) (arena.Entry, error) {
 	meta := metaBytes(m.layout.Shapes)
 	at := m.layout.Bytes + meta
-	size, texts := at, int64(0)
-	for _, c := range m.block.Columns {
-		if c.Text != nil {
-			n := 8*int64(c.Text.Len()+1) + c.Text.Bytes()
-			size, texts = size+block.AlignUp(n), texts+n
-		}
-	}
+	texts := textRoom(m.block)
+	size := at + texts
 	if size > int64(len(m.slot.Bytes)) {
 		larger, err := g.slots.take(size)
 		if err != nil {
@@ -161,24 +159,81 @@ func (g *groups) complete(m *made) (arena.Entry, error) {
 	if texts > 0 {
 		g.textBytes = texts/max(m.layout.Rows, 1) + 1
 	}
-	memory := m.slot.Bytes
-	numbers := memory[m.layout.Bytes:m.layout.Bytes]
+	describe(m.slot.Bytes, m.layout.Bytes, &m.layout, m.block, at)
+	return ready(m.slot, m.layout.Bytes, meta), nil
+}
+
+// describe writes the description of a block, whose numbers lie in memory as the layout
+// says, and its texts from an offset on. It returns where these end.
+func describe(memory []byte, meta int64, l *block.Layout, b block.Block, at int64) int64 {
+	numbers := memory[meta:meta]
 	number := func(x int64) { numbers = binary.LittleEndian.AppendUint64(numbers, uint64(x)) }
-	number(m.layout.Rows)
-	for i, c := range m.layout.Shapes.Components {
-		if t := m.block.Columns[i].Text; t != nil {
+	number(l.Rows)
+	for i, c := range l.Shapes.Components {
+		if t := b.Columns[i].Text; t != nil {
 			number(at)
 			at = block.AlignUp(writeText(memory, at, t))
 		} else {
-			number(m.layout.Offsets[i])
+			number(l.Offsets[i])
 		}
 		for _, d := range c.Shape {
 			number(d)
 		}
 	}
-	arena.MarkReady(m.slot.Ref)
-	address, bytes := arena.Address(m.slot.Ref)
-	return arena.Entry{Slot: m.slot.Ref, Address: address, Bytes: bytes, MetaOffset: uint64(m.layout.Bytes), MetaBytes: uint32(meta)}, nil
+	return at
+}
+
+// ready returns the entry of a slot that is filled.
+func ready(slot arena.Slot, metaOffset, metaBytes int64) arena.Entry {
+	arena.MarkReady(slot.Ref)
+	address, bytes := arena.Address(slot.Ref)
+	return arena.Entry{Slot: slot.Ref, Address: address, Bytes: bytes, MetaOffset: uint64(metaOffset), MetaBytes: uint32(metaBytes)}
+}
+
+// textRoom returns how many bytes the columns of text take behind a description.
+func textRoom(b block.Block) int64 {
+	n := int64(0)
+	for _, c := range b.Columns {
+		if c.Text != nil {
+			n += block.AlignUp(8*int64(c.Text.Len()+1) + c.Text.Bytes())
+		}
+	}
+	return n
+}
+
+// groupOf puts blocks, whose elements are of one spec, into one slot: the columns of all,
+// then the description of each, then the texts.
+func groupOf(slots *slots, in []block.Block) (arena.Entry, error) {
+	bytes, texts, rows := int64(0), int64(0), int64(0)
+	layouts := make([]block.Layout, len(in))
+	for i, b := range in {
+		l, err := block.NewLayout(b.Shapes, b.Rows)
+		if err != nil {
+			return arena.Entry{}, err
+		}
+		for k := range l.Offsets {
+			l.Offsets[k] += bytes
+		}
+		layouts[i] = l
+		bytes, texts, rows = bytes+l.Bytes, texts+textRoom(b), rows+b.Rows
+	}
+	meta := metaBytes(in[0].Shapes)
+	at := bytes + meta*int64(len(in))
+	slot, err := slots.take(at + texts)
+	if err != nil {
+		return arena.Entry{}, err
+	}
+	for i, b := range in {
+		for k, c := range b.Columns {
+			if c.Text == nil {
+				copy(slot.Bytes[layouts[i].Offsets[k]:][:b.Rows*c.RowBytes], c.Data)
+			}
+		}
+		at = describe(slot.Bytes, bytes+meta*int64(i), &layouts[i], b, at)
+	}
+	e := ready(slot, bytes, meta*int64(len(in)))
+	e.Index = rows
+	return e, nil
 }
 
 // writeText writes a column of text at an offset and returns where it ends.

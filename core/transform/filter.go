@@ -42,29 +42,41 @@ func (f *filter) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) (d
 }
 
 // choose adds the rows for which the program says true to a job.
-func (r *running) choose(j *dataset.Job, b block.Block, first int64) {
+func (r *running) choose(j *dataset.Job, in []block.Block, first int64) {
 	verdicts := borrow()
 	defer giveBack(verdicts)
 	p := scratch.Get().(*[]int64)
 	defer scratch.Put(p)
-	for done := int64(0); done < b.Rows; {
-		rest := b
-		if done > 0 {
-			rest = b.Slice(done, b.Rows)
-		}
+	for len(in) > 0 {
 		verdicts.Reset()
-		n, failed := r.program.Run(r.scope, rest, dataset.Chance{Key: r.key, First: first + done}, verdicts)
+		n, failed := r.run(in, first, verdicts)
 		*p = trues((*p)[:0], verdicts)
-		err := keep(rest, *p, &j.Out)
-		done += n
+		err := keepOf(in, *p, &j.Out)
 		if failed == nil {
 			failed = err
 		}
 		if failed != nil {
 			j.Fails = append(j.Fails, dataset.Failure{After: len(j.Out.Blocks()), Err: failed})
-			done++
+			n++
 		}
+		in, first = behind(in, n), first+n
 	}
+}
+
+// keepOf makes the chosen rows of blocks in dst, which are counted over all of them. It
+// changes chosen.
+func keepOf(in []block.Block, chosen []int64, dst dataset.Sink) error {
+	for at := int64(0); len(chosen) > 0; in = in[1:] {
+		n := 0
+		for ; n < len(chosen) && chosen[n] < at+in[0].Rows; n++ {
+			chosen[n] -= at
+		}
+		if err := keep(in[0], chosen[:n], dst); err != nil {
+			return err
+		}
+		chosen, at = chosen[n:], at+in[0].Rows
+	}
+	return nil
 }
 
 // trues appends the numbers of the rows whose value is true.

@@ -58,20 +58,37 @@ type running struct {
 	key     rng.Key
 }
 
-// results adds what the program makes of rows to a job.
-func (r *running) results(j *dataset.Job, b block.Block, first int64) {
-	for done := int64(0); done < b.Rows; {
-		rest := b
-		if done > 0 {
-			rest = b.Slice(done, b.Rows)
-		}
-		n, err := r.program.Run(r.scope, rest, dataset.Chance{Key: r.key, First: first + done}, &j.Out)
-		done += n
+// results adds what the program makes of the rows of blocks to a job.
+func (r *running) results(j *dataset.Job, in []block.Block, first int64) {
+	for len(in) > 0 {
+		n, err := r.run(in, first, &j.Out)
 		if err != nil {
 			j.Fails = append(j.Fails, dataset.Failure{After: len(j.Out.Blocks()), Err: err})
-			done++
+			n++
 		}
+		in, first = behind(in, n), first+n
 	}
+}
+
+// run runs the program on the first of blocks, or on all where that costs less, and returns
+// how many rows that did not fail it ran on.
+func (r *running) run(in []block.Block, first int64, dst dataset.Sink) (int64, error) {
+	if all, ok := r.program.(dataset.Gathering); ok {
+		return all.RunAll(r.scope, in, dst)
+	}
+	return r.program.Run(r.scope, in[0], dataset.Chance{Key: r.key, First: first}, dst)
+}
+
+// behind returns blocks without their first n rows.
+func behind(in []block.Block, n int64) []block.Block {
+	for len(in) > 0 && n >= in[0].Rows {
+		n -= in[0].Rows
+		in = in[1:]
+	}
+	if n == 0 {
+		return in
+	}
+	return append([]block.Block{in[0].Slice(n, in[0].Rows)}, in[1:]...)
 }
 
 func (m *indexedMap) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) (dataset.Iterator, error) {
@@ -107,6 +124,10 @@ func (m *mapPass) Fetch(index []int64, dst dataset.Sink) error {
 	in := borrow()
 	defer giveBack(in)
 	if err := m.in.Fetch(index, in); err != nil {
+		return err
+	}
+	if all, ok := m.program.(dataset.Gathering); ok {
+		_, err := all.RunAll(m.scope, in.Blocks(), dst)
 		return err
 	}
 	for _, b := range in.Blocks() {

@@ -3,6 +3,7 @@ package transform
 import (
 	"errors"
 	"io"
+	"time"
 
 	"infeed/core/block"
 	"infeed/core/dataset"
@@ -10,12 +11,12 @@ import (
 	"infeed/core/rng"
 )
 
-// eachRow returns an iterator over what run adds to a job for rows of the input,
-// which are the elements from number first on. It runs on several goroutines; where
+// eachRow returns an iterator over what run adds to a job for rows of the input, in one
+// block or several, which are the elements from number first on. It runs on several goroutines; where
 // the input is indexed, so does the making of its elements. Without run, the
 // elements are those of the input.
 func eachRow(op string, in dataset.Definition, s *dataset.Scope, workers int, pass rng.Key, from *dataset.Token,
-	run func(j *dataset.Job, b block.Block, first int64)) (dataset.Iterator, error) {
+	run func(j *dataset.Job, in []block.Block, first int64)) (dataset.Iterator, error) {
 	return dataset.NewOrdered(op, s, workers, from, func(from *dataset.Token) (dataset.Work, error) {
 		at, err := from.Numbers(op, 1)
 		if err != nil {
@@ -41,9 +42,13 @@ func eachRow(op string, in dataset.Definition, s *dataset.Scope, workers int, pa
 
 // streamRows is the work on the elements of a stream.
 type streamRows struct {
-	run  func(j *dataset.Job, b block.Block, first int64)
+	run  func(j *dataset.Job, in []block.Block, first int64)
 	in   dataset.Iterator
 	next int64 // number of the element that is claimed next
+	// failed is an error that came while a job took elements before it: the next job's;
+	// before is where the input was.
+	failed error
+	before *dataset.Token
 }
 
 // claimed is what a job has to do: count elements from number first on.
@@ -59,28 +64,54 @@ func claimedBy(j *dataset.Job) *claimed {
 	return j.Own.(*claimed)
 }
 
-func (r *streamRows) Token() *dataset.Token { return dataset.Over(r.in.Token(), r.next) }
-
-func (r *streamRows) Claim(j *dataset.Job) error {
-	n, err := r.in.Next(j.Limit, &j.In)
-	claimedBy(j).first = r.next
-	r.next += passed(n, err)
-	return dataset.Again(n, err)
-}
-
-func (r *streamRows) Work(j *dataset.Job) { runOn(j, r.run, claimedBy(j).first) }
-
-// runOn runs on all rows of a job's input.
-func runOn(j *dataset.Job, run func(j *dataset.Job, b block.Block, first int64), first int64) {
-	for _, b := range j.In.Blocks() {
-		run(j, b, first)
-		first += b.Rows
+func (r *streamRows) Token() *dataset.Token {
+	if r.failed != nil {
+		return dataset.Over(r.before, r.next)
 	}
+	return dataset.Over(r.in.Token(), r.next)
 }
+
+// Claim asks the input again and again, since it gives elements of equal shapes at a time.
+func (r *streamRows) Claim(j *dataset.Job) error {
+	claimedBy(j).first = r.next
+	if err := r.failed; err != nil {
+		r.failed, r.before = nil, nil
+		r.next += passed(0, err)
+		return err
+	}
+	start := time.Now()
+	n, err := r.in.Next(j.Limit, &j.In)
+	r.next += passed(n, err)
+	if n == 0 || err != nil {
+		return dataset.Again(n, err)
+	}
+	for rows, size := n, int64(0); rows < j.Limit && time.Since(start) < claiming; rows += n {
+		blocks := j.In.Blocks()
+		if size += blocks[len(blocks)-1].Bytes(); size >= mostClaimed {
+			break
+		}
+		before := r.in.Token()
+		if n, err = r.in.Next(j.Limit-rows, &j.In); n == 0 || err != nil {
+			j.In.Cut(len(blocks))
+			r.failed, r.before = err, before
+			break
+		}
+		r.next += n
+	}
+	return nil
+}
+
+// What a job takes at most of elements whose shapes differ: for so long, and so many bytes.
+const (
+	claiming    = time.Millisecond
+	mostClaimed = 256 << 10
+)
+
+func (r *streamRows) Work(j *dataset.Job) { r.run(j, j.In.Blocks(), claimedBy(j).first) }
 
 // numberedRows is the work on the elements of an indexed dataset.
 type numberedRows struct {
-	run       func(j *dataset.Job, b block.Block, first int64)
+	run       func(j *dataset.Job, in []block.Block, first int64)
 	in        dataset.RandomAccess
 	next, end int64
 }
@@ -128,7 +159,7 @@ func (r *numberedRows) make(j *dataset.Job, first, count int64) error {
 	if err := r.in.Fetch(c.index, &j.In); err != nil {
 		return err
 	}
-	runOn(j, r.run, first)
+	r.run(j, j.In.Blocks(), first)
 	return nil
 }
 

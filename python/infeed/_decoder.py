@@ -8,6 +8,9 @@ import numpy as np
 from infeed import _text
 
 
+_ALIGN = 64  # block.Align of the engine
+
+
 class Decoder:
     """Makes elements of the memory of a group (see core/pipeline/group.go). For one thread at a time."""
 
@@ -18,6 +21,7 @@ class Decoder:
             plan.append((spec.dtype, at, end))  # where in the description offset and dimensions are
             at = end
         self._plan = plan
+        self._meta_bytes = -(-8 * at // _ALIGN) * _ALIGN
         self._text = _text.Maker() if any(s.dtype.hasobject for s in specs) else None
         self._read = struct.Struct(f"<{at}q").unpack_from
         self._single = structure.kind == "leaf"
@@ -43,6 +47,12 @@ class Decoder:
         if not columns:
             elements = [()] * count
         return elements if self._pack is None else list(map(self._pack, elements))
+
+    def all(self, memory, meta_offset, meta_bytes):
+        """The elements of all groups in memory, whose descriptions lie one after the other."""
+        if meta_bytes == self._meta_bytes:
+            return self(memory, meta_offset)
+        return [e for at in range(meta_offset, meta_offset + meta_bytes, self._meta_bytes) for e in self(memory, at)]
 
     def one(self, memory, meta_offset):
         """The element of a group of one."""

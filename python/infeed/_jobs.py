@@ -96,7 +96,7 @@ class Jobs:
             _thread.iterator = self._iterator
             if function is None:
                 raise InvalidArgumentError("the function of a dataset is gone")
-            elements = self._decoder(function)(memory, entry.meta_offset)
+            elements = self._decoder(function).all(memory, entry.meta_offset, entry.meta_bytes)
             results, error, end = function.answer(elements, self)
         except (KeyboardInterrupt, SystemExit) as e:
             if _context.in_main_thread():
