@@ -2,6 +2,8 @@
 
 import time
 
+import numpy as np
+
 SECONDS = 0.001  # of CPU time that `working` takes
 
 
@@ -18,11 +20,26 @@ def working(x):
     return halved(x)
 
 
-def _seconds(results, n, clock):
+def vectors(n):
+    """Arrays of 1 to 50 numbers, the i-th of i only."""
+    return (np.full(i % 50 + 1, i) for i in range(n))
+
+
+def length(x):
+    """The length of such an array, or below 0: no trace can follow that, it looks at a value."""
+    return len(x) if x[0] % 2 == 0 else -len(x)
+
+
+def _length(i):
+    """What `length` gives for the i-th."""
+    return (i % 50 + 1) * (1 if i % 2 == 0 else -1)
+
+
+def _seconds(results, n, clock, wanted=halved):
     start, number = clock(), 0
     for x in results:
-        if x != halved(number):
-            raise AssertionError(f"element {number} is {x}, not {halved(number)}")
+        if x != wanted(number):
+            raise AssertionError(f"element {number} is {x}, not {wanted(number)}")
         number += 1
     return clock() - start, "" if number == n else f"{number} of {n} elements"
 
@@ -30,6 +47,12 @@ def _seconds(results, n, clock):
 def microseconds(results, n, clock=time.perf_counter):
     """Microseconds an element, and what was wrong."""
     seconds, note = _seconds(results, n, clock)
+    return 1e6 * seconds / n, note
+
+
+def microseconds_of_lengths(results, n):
+    """`microseconds` for `length` of `vectors`."""
+    seconds, note = _seconds(results, n, time.perf_counter, _length)
     return 1e6 * seconds / n, note
 
 

@@ -25,6 +25,11 @@ def figures(scale):
         Contender("infeed, 2 threads", "infeed_maps:untraced", {"n": n, "num_parallel_calls": 2}),
         Contender("bare loop", "plain:mapped", {"n": n})),
         (at_most(2, "bare loop", "difference"),), less=True)
+    n = int(20_000 * scale)
+    yield Figure("map, a function that needs Python, shapes that differ", "us/element", (
+        Contender("infeed", "infeed_maps:untraced_lengths", {"n": n}),
+        Contender("tf.data, numpy_function", "tf_numbers:untraced_lengths", {"n": n}, "tensorflow"),
+        Contender("bare loop", "plain:lengths", {"n": n})), less=True)
     n = int(2000 * scale)
     yield Figure("map, 1 ms of Python, 2 processes", "elements/s", (
         Contender("infeed", "infeed_maps:worked", {"n": n, "processes": 2}),

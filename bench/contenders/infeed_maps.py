@@ -44,6 +44,16 @@ def untraced(n, **options):
 
 
 @contextmanager
+def untraced_lengths(n):
+    """The same where the shapes of elements differ; they lie in memory."""
+    ds = infeed.Dataset.from_generator(functions.vectors, output_signature=infeed.TensorSpec((None,), "int64"), args=(n,)).cache()
+    for _ in ds:
+        pass
+    ds = ds.map(functions.length)
+    yield lambda: functions.microseconds_of_lengths(ds, n)
+
+
+@contextmanager
 def worked(n, **options):
     """Elements a second of a map whose function works for a millisecond."""
     ds = infeed.Dataset.range(n).map(functions.working, **options)

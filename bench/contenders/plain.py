@@ -91,6 +91,13 @@ def mapped(n):
 
 
 @contextmanager
+def lengths(n):
+    """Microseconds an element of a bare loop that calls the function of the untraced map of vectors."""
+    given = list(functions.vectors(n))
+    yield lambda: functions.microseconds_of_lengths(map(functions.length, given), n)
+
+
+@contextmanager
 def worked(n):
     """Elements a second of a bare loop over the function that works for a millisecond."""
     yield lambda: functions.rate((functions.working(x) for x in np.arange(n)), n)

@@ -4,7 +4,7 @@ from contextlib import contextmanager
 
 import tensorflow as tf
 
-from bench import numbers
+from bench import functions, numbers
 from bench.contenders.tf_files import AUTO, best
 
 
@@ -35,3 +35,14 @@ def mapped(size, count):
     """Elements a second of `count` batches of a size, read as NumPy arrays."""
     made = {form: make(tf.data.Dataset.range(size * count), size) for form, make in FORMS.items()}
     yield lambda: best({form: numbers.rate(ds.as_numpy_iterator(), size, count) for form, ds in made.items()})
+
+
+@contextmanager
+def untraced_lengths(n):
+    """Microseconds an element of a numpy_function of elements whose shapes differ; they lie in memory."""
+    signature = tf.TensorSpec((None,), tf.int64)
+    ds = tf.data.Dataset.from_generator(lambda: functions.vectors(n), output_signature=signature).cache()
+    for _ in ds:
+        pass
+    ds = ds.map(lambda x: tf.numpy_function(functions.length, [x], tf.int64))
+    yield lambda: functions.microseconds_of_lengths(ds.as_numpy_iterator(), n)
