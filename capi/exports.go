@@ -17,6 +17,7 @@ import (
 	"infeed/core/errs"
 	"infeed/core/kernel"
 	"infeed/core/par"
+	"infeed/core/pipeline"
 	"infeed/core/rng"
 )
 
@@ -93,7 +94,7 @@ func alive(c *call) error {
 	objects.RUnlock()
 	return c.json(map[string]int64{
 		"goroutines": int64(par.Live()),
-		"mapped":     arena.MappedBytes(),
+		"mapped":     arena.MappedBytes() - pipeline.LastingBytes(),
 		"objects":    int64(n),
 		"handles":    int64(C.shim_handles_open()),
 	})

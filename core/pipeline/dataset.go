@@ -63,9 +63,9 @@ func (d *Dataset) At(pass, i int64) (arena.Entry, error) { return d.at(i, pass, 
 
 // AtOnce is At for those who want one element only: nothing is kept for the next call.
 func (d *Dataset) AtOnce(pass, i int64) (arena.Entry, error) {
-	scope, memory := dataset.NewScope(vfs.Local(), 0), &slots{}
+	scope, memory := dataset.NewScope(vfs.Local(), 0), ofOne()
 	defer scope.Close()
-	defer memory.close() // what is lent of it stays
+	defer memory.close()
 	return d.at(i, pass, func(in dataset.Indexed, pass int64) (dataset.RandomAccess, *slots, error) {
 		access, err := in.Open(scope, dataset.PassKey(pass))
 		return access, memory, err

@@ -50,7 +50,7 @@ func (r *ProgramRun) Run() (arena.Entry, error) {
 	}
 	scope := dataset.NewScope(vfs.Local(), 0)
 	defer scope.Close()
-	memory := &slots{} // what is lent of it stays when it is closed
+	memory := ofOne()
 	defer memory.close()
 	g := &groups{slots: memory}
 	if _, err := p.Run(scope, in, at, g); err != nil {

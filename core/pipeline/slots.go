@@ -19,13 +19,34 @@ const (
 	hugeBytes = 8 << 20
 	// mostSegments is how many sizes are kept for use again.
 	mostSegments = 12
+	// smallBytes is up to where single results are made in memory that stays.
+	smallBytes = 64 << 10
 )
+
+// lasting is memory for single small results, one after the other: to map some for each, and
+// to write to new pages, took as long as most results.
+var lasting slots
+
+// LastingBytes returns how much memory is mapped for single results whether or not there are any.
+func LastingBytes() int64 {
+	lasting.mu.Lock()
+	defer lasting.mu.Unlock()
+	n := int64(0)
+	for _, segment := range lasting.mu.segments {
+		n += int64(len(segment.Bytes()))
+	}
+	return n
+}
+
+// ofOne returns slots for a single result. What is lent of them stays when they are closed.
+func ofOne() *slots { return &slots{small: &lasting} }
 
 // slots is the memory that groups are made in: segments of slots of some size each.
 // Which slots are free, the arena knows.
 type slots struct {
 	event *arena.Event // woken when one comes back
 	most  int64        // bytes that are mapped, as far as those in use allow; 0: any number
+	small *slots       // where slots of up to smallBytes come from; nil: they are as others
 	mu    struct {
 		sync.Mutex
 		segments []*arena.Segment
@@ -58,6 +79,9 @@ func (s *slots) take(bytes int64) (arena.Slot, error) {
 	defer s.mu.Unlock()
 	if s.mu.closed {
 		return arena.Slot{}, errs.New(errs.Cancelled, "iterator", "it was closed")
+	}
+	if s.small != nil && bytes <= smallBytes {
+		return s.small.take(bytes)
 	}
 	for _, segment := range s.mu.segments {
 		if segment.SlotSize < bytes || segment.SlotSize > 4*bytes+64*pageBytes && segment.SlotSize > groupBytes*2 {
