@@ -64,9 +64,10 @@ class ThreadPool(Pool):
         super().close()
         # A thread that is in the user's code ends when that returns.
         deadline = time.monotonic() + (0.1 if _native.exiting() else 1.0)
-        for t in getattr(self, "threads", ()):
-            if t.ident != threading.get_ident():
-                t.join(max(0.0, deadline - time.monotonic()))
+        others = [t for t in getattr(self, "threads", ()) if t.ident != threading.get_ident()]
+        # join() would make an object, for good, for a thread of TensorFlow's that closes this.
+        while any(t.is_alive() for t in others) and time.monotonic() < deadline:
+            time.sleep(0.0002)
 
 
 def _work(handle, dataset_ref, results, lock, number, alone):

@@ -235,7 +235,10 @@ class ThreadWalk(PoolWalk):
             pool.results[self.number] = self.results
 
     def deliver(self, entry):
-        failed, batch = self.results[entry.job]
+        outcome = self.results.get(entry.job)
+        if outcome is None and not self.handle:
+            raise CancelledError("the dataset was closed")  # by another thread, since the entry was taken
+        failed, batch = outcome
         self.position += 1
         self.results.pop(entry.job, None)
         if failed:

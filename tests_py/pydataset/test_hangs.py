@@ -1,5 +1,6 @@
 """Nothing hangs: a stuck batch becomes an error or a warning with its stack, and Ctrl-C is taken."""
 
+import os
 import signal
 import threading
 import time
@@ -210,3 +211,35 @@ def test_items_from_a_daemon_thread(parallel):
     ds.close()
     t.join(5)
     assert not t.is_alive()
+
+
+def bad_at_two(parent):
+    """Batch 2 ends its worker process, or raises in a thread."""
+    def make(ds, i):
+        if i == 2 and os.getpid() != parent:
+            os._exit(3)
+        if i == 2:
+            raise ValueError("batch 2")
+        return np.full(3, i)
+    return make
+
+
+@pytest.mark.parametrize("at", [1, 2])
+def test_closed_between_taking_and_delivering(parallel, at):
+    """A loop that another thread's close() meets with an entry in its hands hears of it, or gets the batch."""
+    ds = Made(bad_at_two(os.getpid()), **parallel)
+    it = iter(ds)
+    for _ in range(at):
+        next(it)
+    walk = it._walk
+    for name in ("deliver", "_failure"):
+        def closing(*args, name=name):
+            ds.close()
+            return getattr(type(walk), name)(walk, *args)
+
+        setattr(walk, name, closing)
+    try:
+        got = next(it)
+    except (infeed.CancelledError, infeed.WorkerError):
+        return
+    assert at == 1 and (got == 1).all()  # it was in memory that outlives the workers

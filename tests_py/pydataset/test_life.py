@@ -1,9 +1,12 @@
 """Nothing outlives its use: not the loop, the dataset, the interpreter, however each ends."""
 
+import _thread
 import signal
+import threading
 import time
 
 import pytest
+from samples import LIMIT, Items
 
 # Starts a program: a dataset in every kind of use, with workers at work.
 BUSY = """
@@ -173,3 +176,22 @@ def test_shared_memory_has_no_names(script, tmp_path):
             assert listing() == before
         print("same")
         """, TMPDIR=str(tmp_path)) == "same\n"
+
+
+def test_no_object_for_a_foreign_thread():
+    """A thread that Python did not start, as TensorFlow's, may iterate and let go; `threading` does not list it for good."""
+    ended = _thread.allocate_lock()
+    ended.acquire()
+    before = set(threading.enumerate())
+
+    def run():
+        try:
+            it = iter(Items(8, workers=2))
+            next(it)
+            del it
+        finally:
+            ended.release()
+
+    _thread.start_new_thread(run, ())
+    assert ended.acquire(timeout=LIMIT)
+    assert set(threading.enumerate()) <= before
