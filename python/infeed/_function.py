@@ -258,10 +258,13 @@ class Function:
                 self._mappers = _mapper.Mappers(self.fn, self.processes, self.name)
         spread = self._takes()[0].kind == "tuple"
         results, error = self._mappers.call([e if spread else (e,) for e in elements])
-        try:
-            return [flat(_trace.as_result(r)) for r in results], error, False
-        except InvalidArgumentError as e:
-            return [], e, False
+        out = []
+        for r in results:
+            try:
+                out.append(flat(_trace.as_result(r)))
+            except InvalidArgumentError as e:
+                return out, e, False
+        return out, error, False
 
 
 def settled_leaves(leaves):

@@ -28,21 +28,24 @@ def columns(results, what):
 
 
 def _column(values, what):
-    """Values of one plain kind as an array; None for others."""
+    """Values as an array, where each of them alone would be a row of that; else None."""
     kind = type(values[0])
-    if kind in _PLAIN or issubclass(kind, np.generic):
-        if all(type(v) is kind for v in values):
-            if kind in _PLAIN:
-                return _arrays.as_array(values, what)[0] if kind not in (str, bytes) else _text.objects(values)
-            return np.array(values)
-    elif kind is np.ndarray and not values[0].dtype.hasobject and values[0].dtype.kind not in "SU":
+    if kind is np.ndarray:
         dtype, shape = values[0].dtype, values[0].shape
-        if all(type(v) is np.ndarray and v.dtype == dtype and v.shape == shape for v in values):
-            return np.stack(values)
+        same = not dtype.hasobject and dtype.kind not in "SU" and all(type(v) is kind and v.dtype == dtype and v.shape == shape for v in values)
+        return np.stack(values) if same else None
+    if not all(type(v) is kind for v in values):
+        return None
+    if issubclass(kind, (str, bytes)):
+        return _text.objects(values)
+    if kind is int:
+        a = _arrays.as_array(values, what)[0]
+        return a if a.dtype == np.int32 or not np.any(a.astype(np.int32) == a) else None
+    if kind in (bool, float):
+        return _arrays.as_array(values, what)[0]
+    if issubclass(kind, np.generic) and all(v.dtype == values[0].dtype for v in values):
+        return np.array(values)
     return None
-
-
-_PLAIN = (bool, int, float, str, bytes)
 
 
 _thread = threading.local()
@@ -116,11 +119,9 @@ class Jobs:
         return decoders[function.number]
 
     def _answer(self, job, results, error, end, what):
-        parts, keep = [], []
-        try:
-            parts = [{"rows": rows, "columns": [_described(a, keep) for a in arrays]} for rows, arrays in columns(results, what)]
-        except Exception as e:
-            parts, error = [], e
+        keep = []
+        parts, bad = _parts(results, what, keep)
+        error = error if bad is None else bad
         answer = {"parts": parts, "end": bool(end)}
         if error is not None:
             number = next(_exceptions)
@@ -131,6 +132,22 @@ class Jobs:
             _native.Call(self.handle)("dataset_answer", answer, (job,))
         except _errors.CancelledError:  # nobody waits for it any more
             pass
+
+
+def _parts(results, what, keep):
+    """Results for the engine, up to the first that can be none, and why it cannot."""
+    try:
+        return [{"rows": rows, "columns": [_described(a, keep) for a in arrays]} for rows, arrays in columns(results, what)], None
+    except Exception as e:
+        if len(results) == 1:
+            return [], e
+    parts = []
+    for r in results:
+        part, bad = _parts([r], what, keep)
+        if bad is not None:
+            return parts, bad
+        parts += part
+    return parts, None
 
 
 def _described(a, keep):

@@ -105,3 +105,24 @@ def test_python_is_called_for_many_at_once(use, monkeypatch):
     monkeypatch.setattr(_jobs.Jobs, "run", lambda self, entry: (jobs.append(entry.index), run(self, entry)))
     list(ds)
     assert sum(jobs) == N and len(jobs) < N / 4
+
+
+def lone(kind):
+    """A function that gives what no column has, or another one than before, for the elements 57, 58 and 300."""
+    results = {"none": (np.arange(2), None), "objects": (np.arange(2), np.array([{}], object)), "int64": (1, 1 << 40), "int32": (1 << 40, 1),
+               "large": (1, 1 << 70), "surrogate": ("a", "\ud800"), "units": (np.datetime64("2020-01-01"), np.datetime64("2020", "Y")),
+               "nested": ((1, 2), (1, (2, 3)))}[kind]
+    return lambda numbers, texts, text, i: results[int(json.dumps(int(i))) in (57, 58, 300)]
+
+
+KINDS = ["none", "objects", "int64", "int32", "large", "surrogate", "units", "nested"]
+
+
+@pytest.mark.parametrize("kind, options", [*((kind, {}) for kind in KINDS), ("none", OPTIONS[1]), ("nested", OPTIONS[2])], ids=str)
+def test_a_result_that_no_element_can_be_is_an_error_at_its_place(kind, options):
+    ds, got = dataset().map(lone(kind), **options), []
+    with pytest.raises(infeed.InvalidArgumentError):
+        for x in ds:
+            got.append(x)
+    assert len(got) == 57
+    assert len(list(ds.ignore_errors())) == N - 3
