@@ -71,7 +71,7 @@ class Constant(Value):
 
     @staticmethod
     def of_sample(t):
-        shape = [1 if d is None else d for d in t.shape]
+        shape = [1 if d is None else d for d in t._shape]
         n = int(np.prod(shape))
         if t.dtype.hasobject:
             return {"dtype": "|O", "shape": shape, "texts": [""] * n}
@@ -146,7 +146,7 @@ class Trace(_trace.Trace):
 
         for components in self._samples() if self._samples else ():
             try:
-                yield _program.results(self.program(), [TensorSpec(o.shape, o.dtype) for o in self.outputs], components)
+                yield _program.results(self.program(), [TensorSpec(o._shape, o.dtype) for o in self.outputs], components)
             except Error:
                 continue
 
@@ -198,7 +198,7 @@ def source(kind, structure, leaves):
     if trace is None or _trace.trace_of([v for _, v in leaves]) is None:
         return None
     tensors = [_trace._result(trace, path, v) for path, v in leaves]
-    shapes = [t.shape for t in tensors]
+    shapes = [t._shape for t in tensors]
     if kind == "slices":
         for (path, _), shape in zip(leaves, shapes):
             if not shape:

@@ -240,7 +240,7 @@ def cast(t, dtype):
         return t
     if dtype.kind not in "biufc" or t.dtype.kind not in "biufc":
         t._trace.end(f"it converts {t.dtype} to {dtype}")
-    return t._trace.add("cast", [t], {"dtype": dtype.str}, [(t.shape, dtype)])[0]
+    return t._trace.add("cast", [t], {"dtype": dtype.str}, [(t._shape, dtype)])[0]
 
 
 def stack(trace, values):

@@ -39,6 +39,10 @@ def rows():
     return D.from_tensor_slices(np.arange(6).reshape(3, 2))
 
 
+def uneven():
+    return D.from_generator(lambda: iter([[1, 2], [3], []]), output_signature=infeed.TensorSpec((None,), "int64"))
+
+
 def lines(folder, *texts):
     for i, text in enumerate(texts):
         (folder / f"{i}.txt").write_text(text)
@@ -69,6 +73,10 @@ NATIVE = {
     "an operation on such a map": (lambda: D.range(2), lambda x: D.range(3).map(lambda y: x + y).batch(2), [[0, 1], [2], [1, 2], [3]]),
     "one in the other": (lambda: D.range(3), lambda x: D.range(x).flat_map(lambda y: D.from_tensors(y).repeat(y + 1)), [0, 0, 1, 1]),
     "one in the other that uses both": (lambda: D.range(2), lambda x: D.range(2).flat_map(lambda y: D.from_tensors(10 * x + y)), [0, 1, 10, 11]),
+    "rows of what differs in length": (uneven, lambda x: D.from_tensor_slices(({"a": x}, x + 1)), [({"a": 1}, 2), ({"a": 2}, 3), ({"a": 3}, 4)]),
+    "what differs in length as one": (uneven, lambda x: D.from_tensors(x.astype("float32")), [[1.0, 2.0], [3.0], []]),
+    "a map that uses what differs in length": (uneven, lambda x: D.range(1).map(lambda i: (x, i)), [([1, 2], 0), ([3], 0), ([], 0)]),
+    "an operation on such a map of it": (uneven, lambda x: D.range(3).map(lambda i: x.sum() + i).filter(lambda y: y > 3), [4, 5, 4, 5]),
     "nested results": (lambda: D.range(2), lambda x: {"a": D.range(x, x + 2), "b": D.range(2)}, [{"a": 0, "b": 0}, {"a": 1, "b": 1}, {"a": 1, "b": 0}, {"a": 2, "b": 1}]),
 }
 

@@ -128,6 +128,7 @@ UNKNOWN = {
     "reshape to its own": (lambda x: x.reshape(x.shape[0], -1, 1), (None, None, 1)),
     "reshape to another's": (lambda x: np.concatenate([x, x]).reshape((2, x.shape[0], 3)), (2, None, 3)),
     "columns": (lambda x: np.concatenate([x, x[:, :1]], axis=1), (None, 4)),
+    "cast": (lambda x: x.astype("f8"), (None, 3)), "columns of a cast": (lambda x: x.astype("i4")[:, 1:].reshape(-1, 1), (None, 1)),
 }
 
 
