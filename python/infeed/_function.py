@@ -255,7 +255,7 @@ class Function:
             if self._mappers is None:
                 from infeed import _mapper
 
-                self._mappers = _mapper.Mappers(self.fn, self.processes, self.name)
+                self._mappers = _mapper.Mappers(self.fn, self.processes, self.name, self._takes()[0])
         spread = self._takes()[0].kind == "tuple"
         results, error = self._mappers.call([e if spread else (e,) for e in elements])
         out = []

@@ -28,8 +28,10 @@ _TRIES = 3
 class Mappers:
     """The processes of one function, started when they are first needed, and kept until it is gone."""
 
-    def __init__(self, fn, count, name):
+    def __init__(self, fn, count, name, structure):
+        """structure: of the elements. Those of types of the user's own go by value, as the function does."""
         self.name, self.count = name, count
+        self._dumps = _payload.dumps if structure.own_types() else _pickled
         try:
             self._function = _payload.dumps(fn)
         except Exception as e:
@@ -43,19 +45,32 @@ class Mappers:
 
     def call(self, elements):
         """Results for elements, and the exception that stopped it or None."""
+        try:
+            return self._asked(self._dumps(elements))
+        except _Unsendable as e:
+            if len(elements) == 1:
+                return [], InvalidArgumentError(f"map: a result of {self.name} cannot be sent from a worker process ({e}); give arrays")
+        out = []
+        for e in elements:  # to find the one
+            results, error = self.call([e])
+            out += results
+            if error is not None:
+                return out, error
+        return out, None
+
+    def _asked(self, elements):
+        """`call` for pickled elements; _Unsendable where the results do not come over."""
         for _ in range(_TRIES):
             process = self._take()
             try:
-                results, error, text = process.ask(elements)
+                answer = process.ask(elements)
             except (EOFError, OSError):
                 status = process.end()
                 with self._lock:
                     self._all.remove(process)
                 continue
             self._idle.put(process)
-            if error is not None:
-                error.__cause__ = _Remote(text)
-            return results, error
+            return _opened(answer)
         return [], WorkerError(f"map: a worker process ended while it ran {self.name}, {_TRIES} times; exit status {status}"
                                + (", as when there is no memory left" if status == -signal.SIGKILL else ""))
 
@@ -98,15 +113,8 @@ class _Process:
         _send(ours, pickle.dumps({"argv": list(sys.argv), "function": function}))
 
     def ask(self, elements):
-        _send(self._socket, pickle.dumps(elements, protocol=5))
-        results, pickled, text = pickle.loads(_receive(self._socket))
-        if text is None:
-            return results, None, None
-        try:
-            error = pickle.loads(pickled)
-        except Exception:
-            error = WorkerError(f"map: an exception that cannot be sent from a worker process:\n{text}")
-        return results, error, text
+        _send(self._socket, elements)
+        return _receive(self._socket)
 
     def end(self):
         """Ends the process; returns its exit status."""
@@ -140,9 +148,43 @@ def _exactly(sock, size):
     return data
 
 
+def _pickled(value):
+    return pickle.dumps(value, protocol=5)
+
+
+class _Unsendable(Exception):
+    """Results that cannot be pickled, or not be made again."""
+
+
+def _packed(value):
+    """Pickles what a function of the user's made; classes that only this process has go by value."""
+    try:
+        return _pickled(value)
+    except Exception:
+        return _payload.dumps(value)
+
+
+def _opened(answer):
+    """Results and the exception that stopped them, of what `_answer` gave."""
+    try:
+        results, pickled, text = pickle.loads(answer)
+    except Exception as e:
+        raise _Unsendable(f"{type(e).__name__}: {e}") from e
+    if results is None:
+        raise _Unsendable(text)
+    if text is None:
+        return results, None
+    try:
+        error = pickle.loads(pickled)
+    except Exception:
+        error = WorkerError(f"map: an exception that cannot be sent from a worker process:\n{text}")
+    error.__cause__ = _Remote(text)
+    return results, error
+
+
 def _answer(fn, elements):
-    """Results of fn for argument tuples, up to the first that fails; why it did, pickled, and its traceback."""
-    results = []
+    """Pickled: results of fn for argument tuples, up to the first that fails; why it did, pickled, and its traceback."""
+    results, answer = [], (None, None)
     for args in elements:
         try:
             result = fn(*args)
@@ -150,10 +192,14 @@ def _answer(fn, elements):
         except BaseException as e:
             text = traceback.format_exc()
             try:
-                return results, pickle.dumps(e), text
+                answer = _packed(e), text
             except Exception:
-                return results, None, text
-    return results, None, None
+                answer = None, text
+            break
+    try:
+        return _packed((results, *answer))
+    except Exception as e:
+        return _pickled((None, None, f"{type(e).__name__}: {e}"))
 
 
 def _watch(parent):
@@ -176,7 +222,7 @@ def main():
         sys.argv[:] = given["argv"]
         fn = pickle.loads(given["function"])
         while True:
-            _send(sock, pickle.dumps(_answer(fn, pickle.loads(_receive(sock))), protocol=5))
+            _send(sock, _answer(fn, pickle.loads(_receive(sock))))
     except (EOFError, ConnectionError):
         pass
     for stream in (sys.stdout, sys.stderr):

@@ -220,6 +220,10 @@ class Structure:
         """Whether there is a node of one of these kinds in it."""
         return self.kind in kinds or any(item.has(*kinds) for item in self.items)
 
+    def own_types(self):
+        """Whether a named tuple, or a mapping that is no dict, is in it."""
+        return self.kind == "namedtuple" or self.kind == "dict" and type(self.example) is not dict or any(item.own_types() for item in self.items)
+
     def replaced(self, structures):
         """This structure with the next of `structures`, an iterator, in the place of each leaf."""
         if self.kind == "leaf":

@@ -362,6 +362,42 @@ def test_a_worker_that_dies_is_told():
         list(Dataset.range(N).map(lambda x: at(x, lambda: os.kill(os.getpid(), 9)), processes=1))
 
 
+class Unloadable:
+    def __reduce__(self):
+        return divmod, (1, 0)
+
+
+@pytest.mark.parametrize("bad", [lambda: (i for i in range(3)), Unloadable], ids=["cannot be pickled", "cannot be loaded"])
+def test_a_result_that_does_not_come_out_of_a_worker_process_is_an_error_at_its_place(bad):
+    ds = Dataset.range(N).map(lambda x: at(x, bad), processes=1)
+    got = []
+    with pytest.raises(infeed.InvalidArgumentError, match="a result of <lambda> cannot be sent from a worker process"):
+        for x in ds:
+            got.append(int(x))
+    assert got == list(range(BAD))
+    assert [int(x) for x in ds.ignore_errors()] == [x for x in range(N) if x != BAD]  # the one process still answers
+
+
+def test_types_of_a_script_go_to_worker_processes_and_back():
+    code = """
+    import collections, infeed
+    Pair = collections.namedtuple("Pair", "a b")
+    class Own(Exception): pass
+    def f(i, pair):
+        if int(i) == 3:
+            raise Own(3)
+        return Pair(pair.b, pair.a + int(str(i)))
+    it = iter(infeed.Dataset.range(5).map(lambda x: (x, Pair(x, -x))).map(f, processes=1))
+    assert [next(it) for _ in range(3)] == [Pair(0, 0), Pair(-1, 2), Pair(-2, 4)]
+    try:
+        next(it)
+    except Own as e:
+        print(e)
+    """
+    out = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=60)
+    assert (out.stdout, out.stderr) == ("3\n", "")
+
+
 ENDLESS = {
     "skip": "D.counter().filter(lambda x: x >= 0).skip(10**11)", "filter": "D.range(10**12).filter(lambda x: x < 0)",
     "filter in Python": "D.range(10**12).filter(lambda x: int(x) < 0)",
