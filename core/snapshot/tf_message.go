@@ -66,12 +66,16 @@ func (s *tfStored) tensor(c int, shape []int64, b block.Block, row int64) []byte
 	return tfproto.AppendContent(tfproto.AppendHead(nil, s.types[c], shape), contentOf(b, c, row))
 }
 
-// integersIn returns the values of an element's component of int64.
+// integersIn returns the values of an element's component of int64 or int32.
 func integersIn(b block.Block, c int, row int64) []int64 {
-	data := contentOf(b, c, row)
-	out := make([]int64, len(data)/8)
+	data, size := contentOf(b, c, row), b.Shapes.Components[c].DType.Size
+	out := make([]int64, int64(len(data))/size)
 	for i := range out {
-		out[i] = int64(le.Uint64(data[8*i:]))
+		if size == 4 {
+			out[i] = int64(int32(le.Uint32(data[4*i:])))
+		} else {
+			out[i] = int64(le.Uint64(data[8*i:]))
+		}
 	}
 	return out
 }

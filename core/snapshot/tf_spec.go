@@ -49,25 +49,38 @@ func tfSpecOf(e *spec.Element) ([]byte, *tfStored, error) {
 		return nil, nil, errs.New(errs.Unimplemented, "save", "elements without components cannot be told apart in TensorFlow's format; save with format=\"infeed\"")
 	}
 	types := w.types
-	named := &spec.Element{Structure: sparseNamed(e.Structure, e.Components), Components: e.Components}
+	structure, err := tfStructure(e.Structure, e.Components)
+	if err != nil {
+		return nil, nil, err
+	}
+	named := &spec.Element{Structure: structure, Components: e.Components}
 	text := w.structure(&named.Structure)
 	return text, &tfStored{tfLeaves(named), types, tfTypes(named)}, nil
 }
 
-// sparseNamed gives named tuples that are sparse tensors the name by which they are known
-// here.
-func sparseNamed(s spec.Structure, components []spec.Component) spec.Structure {
-	if s.Kind == spec.NamedTuple && s.Name == "SparseTensor" && isSparse(s, components) {
+// tfStructure gives named tuples that are sparse tensors the name by which they are known
+// here, and makes arrays out of ragged components tensors, as which they are stored.
+func tfStructure(s spec.Structure, components []spec.Component) (spec.Structure, error) {
+	named := s.Kind == spec.NamedTuple
+	switch {
+	case named && s.Name == "SparseTensor" && isSparse(s, components):
 		s.Name = sparseName
-		return s
+		return s, nil
+	case named && s.Name == raggedName && len(s.Items) == 1:
+		return spec.Structure{}, nil
+	case named && s.Name == raggedName && len(components[1].Shape) > 2:
+		return s, errs.New(errs.Unimplemented, "save", "it has batches of ragged batches, which are not written in TensorFlow's format; unbatch them, or save with format=\"infeed\"")
 	}
+	var err error
 	items := s.Items
 	s.Items = make([]spec.Structure, len(items))
 	for i, item := range items {
-		s.Items[i] = sparseNamed(item, components)
+		if s.Items[i], err = tfStructure(item, components); err != nil {
+			return s, err
+		}
 		components = components[item.Leaves():]
 	}
-	return s
+	return s, nil
 }
 
 // isSparse tells whether the components of a named tuple are those of a sparse tensor of

@@ -24,7 +24,8 @@ func Batch(in dataset.Definition, size int64, dropRemainder bool) (dataset.Defin
 	if size < 1 {
 		return nil, errs.New(errs.InvalidArgument, "batch", "batch_size is %d; it must be at least 1", size)
 	}
-	if err := arraysOnly("batch", in.Spec().Structure); err != nil {
+	parts, err := partsOf("batch", in.Spec())
+	if err != nil {
 		return nil, err
 	}
 	n := int64(-1)
@@ -39,27 +40,14 @@ func Batch(in dataset.Definition, size int64, dropRemainder bool) (dataset.Defin
 	if err := addressable(in.Spec(), most); err != nil {
 		return nil, errs.Wrap(err, errs.InvalidArgument, "batch", "batch_size is %d", size)
 	}
+	if parts != nil {
+		r := &ragged{op: "batch", in: in.Spec(), parts: parts}
+		return r.gathered(in, turnOf(size), dropRemainder), nil
+	}
 	if indexed, ok := in.(dataset.Indexed); ok {
 		return &batch{in: indexed, size: size, dropRemainder: dropRemainder, spec: batched}, nil
 	}
 	return &streamBatch{in: in, size: size, dropRemainder: dropRemainder, spec: batched}, nil
-}
-
-// anyRankName is the type of a component of which not even the rank is known: its values and its shape.
-const anyRankName = ":tensor"
-
-// arraysOnly fails where elements have a part that is no plain array:
-// such are not stacked, nor taken apart.
-func arraysOnly(op string, s spec.Structure) error {
-	if s.Kind == spec.NamedTuple && (s.Name == RaggedName || s.Name == anyRankName) {
-		return errs.New(errs.Unimplemented, op, "components that are ragged, or of unknown rank, can be neither stacked nor taken apart; map them to arrays first")
-	}
-	for _, item := range s.Items {
-		if err := arraysOnly(op, item); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // addressable fails where n elements of a known size are more than memory can have.

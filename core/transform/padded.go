@@ -1,6 +1,8 @@
 package transform
 
 import (
+	"slices"
+
 	"infeed/core/block"
 	"infeed/core/dataset"
 	"infeed/core/errs"
@@ -36,7 +38,7 @@ func PaddedBatch(in dataset.Definition, size int64, padding Padding, dropRemaind
 		n = size
 	}
 	p := &padder{padded: padded, values: padding.Values}
-	return gathered(op, in, size, dropRemainder, padded.Batched(n), p.batch), nil
+	return gathered(op, in, turnOf(size), dropRemainder, padded.Batched(n), p.batch), nil
 }
 
 // fit checks the padding and describes elements after it.
@@ -44,7 +46,14 @@ func (p Padding) fit(op string, e *spec.Element) (*spec.Element, error) {
 	if p.Shapes != nil && len(p.Shapes) != len(e.Components) || len(p.Values) > len(e.Components) {
 		return nil, errs.New(errs.InvalidArgument, op, "%d padded_shapes and %d padding_values for elements of %d components", len(p.Shapes), len(p.Values), len(e.Components))
 	}
-	out := &spec.Element{Structure: e.Structure}
+	parts, err := partsOf(op, e)
+	if err != nil {
+		return nil, err
+	}
+	if slices.ContainsFunc(parts, func(p raggedPart) bool { return p.kind == valuesPart }) {
+		return nil, errs.New(errs.Unimplemented, op, "components that are ragged cannot be padded; unbatch them before, or map them to arrays")
+	}
+	out := &spec.Element{Structure: arraysStructure(e.Structure)}
 	for i, c := range e.Components {
 		if p.Shapes != nil {
 			if !paddable(c.Shape, p.Shapes[i]) {
@@ -82,7 +91,7 @@ type padder struct {
 // batch makes one batch of all rows of blocks in dst.
 func (p *padder) batch(parts []block.Block, rows int64, dst dataset.Sink) error {
 	first := parts[0].Shapes
-	shapes := &spec.Element{Structure: first.Structure}
+	shapes := &spec.Element{Structure: p.padded.Structure}
 	for i, c := range p.padded.Components {
 		shape := make([]int64, len(c.Shape))
 		copy(shape, c.Shape)

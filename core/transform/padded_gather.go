@@ -11,9 +11,9 @@ import (
 // gather is a batch whose elements may differ in shape: they are read, and then a
 // function makes the batch of them.
 type gather struct {
+	turn
 	op            string
 	in            dataset.Definition
-	size          int64
 	dropRemainder bool
 	spec          *spec.Element
 	make          func(parts []block.Block, rows int64, dst dataset.Sink) error
@@ -24,9 +24,9 @@ type indexedGather struct {
 	in dataset.Indexed
 }
 
-func gathered(op string, in dataset.Definition, size int64, dropRemainder bool, e *spec.Element,
+func gathered(op string, in dataset.Definition, sizes turn, dropRemainder bool, e *spec.Element,
 	make func(parts []block.Block, rows int64, dst dataset.Sink) error) dataset.Definition {
-	g := gather{op, in, size, dropRemainder, e, make}
+	g := gather{sizes, op, in, dropRemainder, e, make}
 	if indexed, ok := in.(dataset.Indexed); ok {
 		return &indexedGather{gather: g, in: indexed}
 	}
@@ -47,14 +47,26 @@ func batchable(op string, in dataset.Definition, e *spec.Element, size int64) er
 }
 
 func (g *gather) Spec() *spec.Element { return g.spec }
-func (g *gather) Cardinality() int64  { return batches(g.in.Cardinality(), g.size, g.dropRemainder) }
+func (g *gather) Cardinality() int64  { return g.batches(g.in.Cardinality(), g.dropRemainder) }
 
 func (g *gather) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) (dataset.Iterator, error) {
-	_, in, err := openInput(g.op, g.in, s, pass, from, 0)
+	it := &gatherIterator{gather: g, scope: s}
+	at, in, err := openInput(g.op, g.in, s, pass, from, g.places())
 	if err != nil {
 		return nil, err
 	}
-	return &gatherIterator{gather: g, scope: s, in: in}, nil
+	if it.in = in; len(at) > 0 {
+		it.number = at[0]
+	}
+	return it, nil
+}
+
+// places is how many numbers a token has: that of the batch, where it matters.
+func (g *gather) places() int {
+	if len(g.sizes) == 1 {
+		return 0
+	}
+	return 1
 }
 
 // gatherIterator makes one batch in a call, so that it never holds elements.
@@ -62,17 +74,31 @@ type gatherIterator struct {
 	*gather
 	scope  *dataset.Scope
 	in     dataset.Iterator
+	number int64 // of the batch
 	buffer block.Buffer
 }
 
-func (it *gatherIterator) Token() *dataset.Token { return dataset.Over(it.in.Token()) }
+func (it *gatherIterator) Token() *dataset.Token {
+	if it.places() == 0 {
+		return dataset.Over(it.in.Token())
+	}
+	return dataset.Over(it.in.Token(), it.number)
+}
 
 func (it *gatherIterator) Next(_ int64, dst dataset.Sink) (int64, error) {
+	_, size := it.bounds(it.number)
+	n, err := it.batch(size, dst)
+	it.number += passed(n, err)
+	return n, err
+}
+
+// batch makes the next batch, of size elements or of what is left.
+func (it *gatherIterator) batch(size int64, dst dataset.Sink) (int64, error) {
 	it.buffer.Reset()
 	rows := int64(0)
-	for rows < it.size {
+	for rows < size {
 		parts := len(it.buffer.Blocks())
-		n, err := it.in.Next(min(it.size-rows, mostStacked), &it.buffer)
+		n, err := it.in.Next(min(size-rows, mostStacked), &it.buffer)
 		if n == 0 {
 			it.buffer.Cut(parts)
 		}
@@ -83,7 +109,7 @@ func (it *gatherIterator) Next(_ int64, dst dataset.Sink) (int64, error) {
 			return 0, err
 		}
 		if err != nil {
-			return 0, it.fail(err, it.size-rows-1)
+			return 0, it.fail(err, size-rows-1)
 		}
 		rows += n
 	}
@@ -122,10 +148,11 @@ func (p *gatherPass) Fetch(index []int64, dst dataset.Sink) error {
 	defer giveBack(in)
 	for _, k := range index {
 		in.Reset()
-		rows := min(p.size, p.n-k*p.size)
+		first, rows := p.bounds(k)
+		rows = min(rows, p.n-first)
 		*elements = (*elements)[:0]
 		for i := range rows {
-			*elements = append(*elements, k*p.size+i)
+			*elements = append(*elements, first+i)
 		}
 		if err := p.in.Fetch(*elements, in); err != nil {
 			return err

@@ -2,7 +2,6 @@ package transform
 
 import (
 	"slices"
-	"sort"
 
 	"infeed/core/dataset"
 	"infeed/core/errs"
@@ -18,10 +17,11 @@ func Rebatch(in dataset.Definition, sizes []int64, dropRemainder bool) (dataset.
 	if len(sizes) == 0 || slices.Min(sizes) < 1 {
 		return nil, errs.New(errs.InvalidArgument, op, "batch_size is %v; every size must be at least 1", sizes)
 	}
-	if err := arraysOnly(op, in.Spec().Structure); err != nil {
+	parts, err := partsOf(op, in.Spec())
+	if err != nil {
 		return nil, err
 	}
-	whole, each, err := unbatched(op, in.Spec())
+	whole, each, err := unbatched(op, in.Spec(), parts)
 	if err != nil {
 		return nil, err
 	}
@@ -33,18 +33,23 @@ func Rebatch(in dataset.Definition, sizes []int64, dropRemainder bool) (dataset.
 		none := whole >= 0 && whole%most == 0 // nothing is ever left
 		return Batch(elements, most, dropRemainder || none)
 	}
-	c := cycle{in: elements, dropRemainder: dropRemainder, spec: each.Batched(-1), sizes: slices.Clone(sizes)}
+	sizes = slices.Clone(sizes)
+	sum := int64(0)
 	for i, n := range sizes {
 		if all := elements.Cardinality(); all >= 0 && n > all {
 			n = all + 1 // no batch is that large
-			c.sizes[i] = n
+			sizes[i] = n
 		}
-		if err := addressable(each, c.sum+n); err != nil {
+		if err := addressable(each, sum+n); err != nil {
 			return nil, errs.Wrap(err, errs.InvalidArgument, op, "batch_size is %v", sizes)
 		}
-		c.starts = append(c.starts, c.sum)
-		c.sum += n
+		sum += n
 	}
+	if parts, _ = partsOf(op, each); parts != nil {
+		r := &ragged{op: op, in: each, parts: parts}
+		return r.gathered(elements, turnOf(sizes...), dropRemainder), nil
+	}
+	c := cycle{turn: turnOf(sizes...), in: elements, dropRemainder: dropRemainder, spec: each.Batched(-1)}
 	if indexed, ok := elements.(dataset.Indexed); ok {
 		return &indexedCycle{cycle: c, in: indexed}, nil
 	}
@@ -53,9 +58,8 @@ func Rebatch(in dataset.Definition, sizes []int64, dropRemainder bool) (dataset.
 
 // cycle is batches whose sizes are taken in turn.
 type cycle struct {
+	turn
 	in            dataset.Definition
-	sizes, starts []int64 // of the batches of a turn; the first element of each
-	sum           int64   // elements of a turn
 	dropRemainder bool
 	spec          *spec.Element
 }
@@ -66,26 +70,7 @@ type indexedCycle struct {
 }
 
 func (c *cycle) Spec() *spec.Element { return c.spec }
-
-func (c *cycle) Cardinality() int64 {
-	n := c.in.Cardinality()
-	if n < 0 {
-		return n
-	}
-	left := n % c.sum
-	// Of the last turn, these batches begin before the end; all but the last are whole.
-	begun := int64(sort.Search(len(c.starts), func(i int) bool { return c.starts[i] >= left }))
-	if begun > 0 && c.dropRemainder && c.starts[begun-1]+c.sizes[begun-1] > left {
-		begun--
-	}
-	return n/c.sum*int64(len(c.sizes)) + begun
-}
-
-// bounds returns the first element of batch k and how many it has.
-func (c *cycle) bounds(k int64) (first, size int64) {
-	turn := int64(len(c.sizes))
-	return k/turn*c.sum + c.starts[k%turn], c.sizes[k%turn]
-}
+func (c *cycle) Cardinality() int64  { return c.batches(c.in.Cardinality(), c.dropRemainder) }
 
 func (c *cycle) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) (dataset.Iterator, error) {
 	const op = "rebatch"

@@ -2,6 +2,7 @@ package transform
 
 import (
 	"math"
+	"slices"
 
 	"infeed/core/block"
 	"infeed/core/dataset"
@@ -11,8 +12,9 @@ import (
 )
 
 type unbatch struct {
-	in   dataset.Definition
-	spec *spec.Element
+	in    dataset.Definition
+	spec  *spec.Element
+	parts []raggedPart // what components of batches are; nil where all of them are tensors
 }
 
 type indexedUnbatch struct {
@@ -24,14 +26,15 @@ type indexedUnbatch struct {
 // Unbatch returns the elements that batches are stacked of. It keeps random access
 // where all batches have one known size.
 func Unbatch(in dataset.Definition) (dataset.Definition, error) {
-	if err := arraysOnly("unbatch", in.Spec().Structure); err != nil {
-		return nil, err
-	}
-	size, each, err := unbatched("unbatch", in.Spec())
+	parts, err := partsOf("unbatch", in.Spec())
 	if err != nil {
 		return nil, err
 	}
-	u := unbatch{in: in, spec: each}
+	size, each, err := unbatched("unbatch", in.Spec(), parts)
+	if err != nil {
+		return nil, err
+	}
+	u := unbatch{in: in, spec: each, parts: parts}
 	indexed, ok := in.(dataset.Indexed)
 	if !ok || size < 0 {
 		return &u, nil
@@ -46,18 +49,33 @@ func Unbatch(in dataset.Definition) (dataset.Definition, error) {
 }
 
 // unbatched describes the elements that batches are stacked of, and how many they
-// are, or -1.
-func unbatched(op string, e *spec.Element) (int64, *spec.Element, error) {
+// are, or -1. parts says what components of batches are; nil: all of them are tensors.
+func unbatched(op string, e *spec.Element, parts []raggedPart) (int64, *spec.Element, error) {
 	size, named := int64(-1), 0
 	each := &spec.Element{Structure: e.Structure}
+	if parts != nil {
+		each.Structure = unbatchedStructure(e.Structure, e.Components)
+	}
 	for i, c := range e.Components {
+		kind := plainPart
+		if parts != nil {
+			kind = parts[i].kind
+		}
+		if kind == valuesPart {
+			each.Components = append(each.Components, spec.Component{DType: c.DType, Shape: []int64{-1}})
+			continue
+		}
 		if len(c.Shape) == 0 {
-			return 0, nil, errs.New(errs.InvalidArgument, op, "component%s is a scalar; elements must be batches, so put batch before", e.Name(i))
+			return 0, nil, errs.New(errs.InvalidArgument, op, "component%s is a scalar; elements must be batches, so put batch before", partName(e, parts, i))
 		}
 		if n := c.Shape[0]; n >= 0 && size < 0 {
 			size, named = n, i
 		} else if n >= 0 && n != size {
-			return 0, nil, errs.New(errs.InvalidArgument, op, "component%s has %d elements and component%s has %d; they must have equally many", e.Name(named), size, e.Name(i), n)
+			return 0, nil, errs.New(errs.InvalidArgument, op, "component%s has %d elements and component%s has %d; they must have equally many", partName(e, parts, named), size, partName(e, parts, i), n)
+		}
+		if kind == shapesPart && len(c.Shape) == 2 { // arrays in the place of their values
+			each.Components[len(each.Components)-1].Shape = slices.Repeat([]int64{-1}, int(c.Shape[1]))
+			continue
 		}
 		each.Components = append(each.Components, spec.Component{DType: c.DType, Shape: c.Shape[1:]})
 	}
@@ -68,7 +86,7 @@ func (u *unbatch) Spec() *spec.Element { return u.spec }
 
 func (u *unbatch) Cardinality() int64 {
 	n := u.in.Cardinality()
-	size, _, err := unbatched("unbatch", u.in.Spec())
+	size, _, err := unbatched("unbatch", u.in.Spec(), u.parts)
 	switch {
 	case err != nil || size < 0 && n >= 0:
 		return dataset.Unknown
@@ -84,7 +102,10 @@ func (u *unbatch) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) (
 		return nil, err
 	}
 	it := &unbatchIterator{scope: s, in: in, row: at[0], size: 1, fails: 1}
-	if size, _, _ := unbatched("unbatch", u.in.Spec()); size >= 0 {
+	if u.parts != nil {
+		it.ragged = &raggedRows{parts: u.parts}
+	}
+	if size, _, _ := unbatched("unbatch", u.in.Spec(), u.parts); size >= 0 {
 		it.fails = size
 	}
 	if s.Single && it.row > 0 { // it is in a batch, which it has to have
@@ -108,6 +129,9 @@ type unbatchIterator struct {
 	failed error // of the batch; the cursor is past it
 	before *dataset.Token
 	views  views
+	rows   block.Block // of the batches that come next, where they are no ragged ones
+	ragged *raggedRows // of the batch that comes next, when it is open; nil: no batch is ragged
+	isOpen bool
 }
 
 func (it *unbatchIterator) Token() *dataset.Token {
@@ -136,11 +160,10 @@ func (it *unbatchIterator) Next(limit int64, dst dataset.Sink) (int64, error) {
 		if isEnd(err) {
 			return 0, err
 		}
-		var size int64
-		var each *spec.Element
+		var size, rows int64
 		if err == nil {
-			if size, each, err = it.split(b.Shapes); err != nil {
-				it.in.Take(1)
+			if size, rows, err = it.open(b); err != nil {
+				it.take(1)
 			}
 		}
 		if it.failed = err; err != nil {
@@ -153,39 +176,64 @@ func (it *unbatchIterator) Next(limit int64, dst dataset.Sink) (int64, error) {
 		if it.row > size {
 			return 0, errs.New(errs.StateMismatch, "unbatch", "its state is before element %d of a batch of %d", it.row, size)
 		}
-		rows := b.Split(size, each)
-		n := min(limit, rows.Rows-it.row)
+		n := min(limit, rows-it.row)
 		if n == 0 {
-			it.in.Take(b.Rows)
+			it.take(b.Rows)
 			it.row = 0
 			if err := it.scope.Err(); err != nil {
 				return 0, err
 			}
 			continue
 		}
-		out, err := dst.Block(each, n)
-		if err != nil {
+		if err := it.hand(n, dst); err != nil {
 			return 0, err
 		}
-		out.Copy(0, rows.Slice(it.row, it.row+n))
 		it.row += n
-		it.in.Take(it.row / size)
+		it.take(it.row / size)
 		it.row %= size
 		return n, nil
 	}
 }
 
-// split describes the elements of a batch and says how many there are.
-func (it *unbatchIterator) split(shapes *spec.Element) (size int64, each *spec.Element, err error) {
-	each = it.views.get(shapes, func() *spec.Element {
+// open says how many elements a batch has, and how many can be had of the batches: all
+// of theirs, or where they are ragged those of the first.
+func (it *unbatchIterator) open(b block.Block) (size, rows int64, err error) {
+	if it.ragged != nil {
+		if !it.isOpen {
+			err = it.ragged.open("unbatch", b.Slice(0, 1))
+			it.isOpen = err == nil
+		}
+		return it.ragged.size, it.ragged.size, err
+	}
+	each := it.views.get(b.Shapes, func() *spec.Element {
 		var e *spec.Element
-		size, e, err = unbatched("unbatch", shapes)
+		_, e, err = unbatched("unbatch", b.Shapes, nil)
 		return e
 	})
 	if err != nil {
-		return 0, nil, err
+		return 0, 0, err
 	}
-	return shapes.Components[0].Shape[0], each, nil
+	size = b.Shapes.Components[0].Shape[0]
+	it.rows = b.Split(size, each)
+	return size, it.rows.Rows, nil
+}
+
+// hand makes the next n elements.
+func (it *unbatchIterator) hand(n int64, dst dataset.Sink) error {
+	if it.ragged != nil {
+		return it.ragged.hand(it.row, it.row+n, dst)
+	}
+	out, err := dst.Block(it.rows.Shapes, n)
+	if err == nil {
+		out.Copy(0, it.rows.Slice(it.row, it.row+n))
+	}
+	return err
+}
+
+// take goes past batches.
+func (it *unbatchIterator) take(n int64) {
+	it.in.Take(n)
+	it.isOpen = it.isOpen && n == 0
 }
 
 func (u *indexedUnbatch) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) (dataset.Iterator, error) {
@@ -194,19 +242,20 @@ func (u *indexedUnbatch) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.T
 
 func (u *indexedUnbatch) Open(s *dataset.Scope, pass rng.Key) (dataset.RandomAccess, error) {
 	in, err := u.in.Open(s, pass)
-	return &unbatchPass{in: in, size: u.size}, err
+	return &unbatchPass{in: in, size: u.size, parts: u.parts}, err
 }
 
 type unbatchPass struct {
-	in   dataset.RandomAccess
-	size int64
+	in    dataset.RandomAccess
+	size  int64
+	parts []raggedPart
 }
 
 // Fetch makes each batch once for a run of its elements. Whole batches are made in
 // their place.
 func (p *unbatchPass) Fetch(index []int64, dst dataset.Sink) error {
 	n := int64(len(index))
-	if n > 0 && index[0]%p.size == 0 && n%p.size == 0 && dataset.Consecutive(index) {
+	if n > 0 && p.parts == nil && index[0]%p.size == 0 && n%p.size == 0 && dataset.Consecutive(index) {
 		first := index[0] / p.size
 		index = index[:n/p.size]
 		for i := range index {
@@ -231,6 +280,9 @@ func (p *unbatchPass) Fetch(index []int64, dst dataset.Sink) error {
 	if err := p.in.Fetch(batches, in); err != nil {
 		return err
 	}
+	if p.parts != nil {
+		return p.pickRagged(in.Blocks(), *wanted, dst)
+	}
 	return p.pick(in.Blocks(), *wanted, dst)
 }
 
@@ -238,7 +290,7 @@ func (p *unbatchPass) Fetch(index []int64, dst dataset.Sink) error {
 func (p *unbatchPass) pick(blocks []block.Block, wanted []int64, dst dataset.Sink) error {
 	before := int64(0)
 	for _, b := range blocks {
-		size, each, err := unbatched("unbatch", b.Shapes)
+		size, each, err := unbatched("unbatch", b.Shapes, nil)
 		if err != nil {
 			return err
 		}
@@ -258,6 +310,34 @@ func (p *unbatchPass) pick(blocks []block.Block, wanted []int64, dst dataset.Sin
 	return nil
 }
 
+// pickRagged is pick for ragged batches.
+func (p *unbatchPass) pickRagged(blocks []block.Block, wanted []int64, dst dataset.Sink) error {
+	rows := &raggedRows{parts: p.parts}
+	before := int64(0)
+	for _, b := range blocks {
+		for k := int64(0); k < b.Rows; k, before = k+1, before+p.size {
+			if len(wanted) == 0 || wanted[0] >= before+p.size {
+				continue
+			}
+			if err := rows.open("unbatch", b.Slice(k, k+1)); err != nil {
+				return err
+			}
+			for len(wanted) > 0 && wanted[0] < before+p.size {
+				n := 1
+				for n < len(wanted) && wanted[n] == wanted[n-1]+1 && wanted[n] < before+p.size {
+					n++
+				}
+				from := wanted[0] - before
+				if err := rows.hand(from, from+int64(n), dst); err != nil {
+					return err
+				}
+				wanted = wanted[n:]
+			}
+		}
+	}
+	return nil
+}
+
 // splitting is a sink for batches of size each, whose elements go to another.
 type splitting struct {
 	dst  dataset.Sink
@@ -266,7 +346,7 @@ type splitting struct {
 
 // Block implements dataset.Sink.
 func (s *splitting) Block(shapes *spec.Element, rows int64) (block.Block, error) {
-	size, each, err := unbatched("unbatch", shapes)
+	size, each, err := unbatched("unbatch", shapes, nil)
 	if err != nil {
 		return block.Block{}, err
 	}

@@ -4,7 +4,7 @@ import base64
 
 import numpy as np
 
-from infeed import _arguments, _subdataset
+from infeed import _arguments, _definition, _subdataset
 from infeed._errors import InvalidArgumentError, UnimplementedError
 from infeed._spec import Structure, dtype_of
 
@@ -27,7 +27,7 @@ class Batching:
         size = _arguments.integer("batch", "batch_size", batch_size)
         if size < 1:
             raise InvalidArgumentError(f"batch: batch_size is {size}; it must be at least 1")
-        return self._apply("batch", {"batch_size": size, "drop_remainder": bool(drop_remainder)})
+        return self._rows("batch", {"batch_size": size, "drop_remainder": bool(drop_remainder)}, _stacked)
 
     def unbatch(self, name=None):
         """The rows of each element's components, as elements.
@@ -37,7 +37,7 @@ class Batching:
             >>> len(infeed.Dataset.range(4).batch(2, drop_remainder=True).unbatch())
             4
         """
-        return self._apply("unbatch")
+        return self._rows("unbatch", {}, _taken)
 
     def rebatch(self, batch_size, drop_remainder=False, name=None):
         """Batches of another size, or of sizes that repeat, of the rows of batches.
@@ -48,7 +48,7 @@ class Batching:
             [1, 2, 1, 2]
         """
         sizes = [_arguments.at_least("rebatch", "batch_size", v, 1) for v in np.ravel(np.asarray(batch_size, object))]
-        return self._apply("rebatch", {"batch_size": sizes, "drop_remainder": bool(drop_remainder)})
+        return self._rows("rebatch", {"batch_size": sizes, "drop_remainder": bool(drop_remainder)}, _tensors)
 
     def padded_batch(self, batch_size, padded_shapes=None, padding_values=None, drop_remainder=False, name=None):
         """Stacks elements of differing shapes, made as large as one another.
@@ -65,7 +65,7 @@ class Batching:
         """
         args = _padding("padded_batch", self._node, padded_shapes, padding_values)
         size = _arguments.at_least("padded_batch", "batch_size", batch_size, 1)
-        return self._apply("padded_batch", {"batch_size": size, "drop_remainder": bool(drop_remainder), **args})
+        return self._rows("padded_batch", {"batch_size": size, "drop_remainder": bool(drop_remainder), **args}, _tensors)
 
     def ragged_batch(self, batch_size, drop_remainder=False, row_splits_dtype="int64", name=None):
         """Stacks elements of differing shapes as object arrays, one array an element.
@@ -77,10 +77,9 @@ class Batching:
             [[1], [1, 1, 1]]
         """
         size = _arguments.at_least("ragged_batch", "batch_size", batch_size, 1)
-        leaf = Structure("leaf")
-        parts = iter([Structure("ragged", items=(leaf, leaf), example=s) if None in s.shape else leaf for s in self._node.specs])
-        return self._apply("ragged_batch", {"batch_size": size, "drop_remainder": bool(drop_remainder),
-                                            "row_splits_dtype": dtype_of(row_splits_dtype, "ragged_batch: row_splits_dtype").str}, self._node.structure.replaced(parts))
+        args = {"batch_size": size, "drop_remainder": bool(drop_remainder),
+                "row_splits_dtype": dtype_of(row_splits_dtype, "ragged_batch: row_splits_dtype").str}
+        return self._rows("ragged_batch", args, _ragged)
 
     def window(self, size, shift=None, stride=1, drop_remainder=False, name=None):
         """Datasets of size consecutive elements each, one for each component of elements.
@@ -124,12 +123,67 @@ class Batching:
         args = {"bucket_boundaries": boundaries, "bucket_batch_sizes": sizes, "pad_to_bucket_boundary": bool(pad_to_bucket_boundary),
                 "no_padding": bool(no_padding), "drop_remainder": bool(drop_remainder),
                 **_padding(op, self._node, padded_shapes, padding_values)}
-        return self._with(_subdataset.bucket_by_sequence_length(self._node, element_length_func, args))
+        structure = self._node.structure.rebuilt(_stacked if no_padding else _tensors, self._node.specs)
+        return self._with(_subdataset.bucket_by_sequence_length(self._node, element_length_func, args, structure))
+
+    def _rows(self, op, args, change):
+        """The dataset of an operation that puts rows together or takes them apart."""
+        return self._with(_RowsNode(op, args, self._node, change))
+
+
+class _RowsNode(_definition.Node):
+    """An operation that puts rows together or takes them apart.
+
+    change: a function of a component that is ragged, or of any one, and the specs of its
+    leaves, to what it becomes.
+    """
+
+    def __init__(self, op, args, node, change):
+        super().__init__(op, args, (node,))
+        self._change = change
+
+    @property
+    def structure(self):
+        node = self.inputs[0]
+        structure = node.structure
+        return structure.rebuilt(self._change, node.specs) if self._change is _ragged or structure.has("ragged") else structure
+
+
+_LEAF = Structure("leaf")
+
+
+def _is_row(part):
+    """Whether a component is an array out of a ragged one."""
+    return part.kind == "ragged" and len(part.items) == 1
+
+
+def _stacked(part, specs):
+    """What a component becomes in batches."""
+    return Structure("ragged", items=(_LEAF, _LEAF), example=part.example) if _is_row(part) else part
+
+
+def _ragged(part, specs):
+    """What a component becomes in ragged batches."""
+    if part.kind == "leaf" and None in specs[0].shape:
+        return Structure("ragged", items=(_LEAF, _LEAF), example=specs[0])
+    return _stacked(part, specs)
+
+
+def _taken(part, specs):
+    """What the rows of a component are."""
+    if part.kind == "ragged" and len(specs) == 2 and len(specs[1].shape) == 2:
+        return Structure("ragged", keys=(specs[1].dtype.str,), items=(_LEAF,), example=part.example)
+    return _tensors(part, specs)
+
+
+def _tensors(part, specs):
+    """A component without the sign of having been in a ragged one."""
+    return _LEAF if _is_row(part) else part
 
 
 def _padding(op, node, padded_shapes, padding_values):
     """padded_shapes and padding_values as lists, one for each component."""
-    structure, specs = node.structure, node.specs
+    structure, specs = node.structure.rebuilt(_tensors, node.specs), node.specs
     shapes = None
     if padded_shapes is not None:
         found = _nested(op, "padded_shapes", structure, padded_shapes)

@@ -288,10 +288,12 @@ def structure_of(form, specs):
         if "tuple" in form:
             return Structure("tuple", items=tuple(map(read, form["tuple"])))
         keys = tuple(k for k, _ in form["dict"])
+        if form.get("name") == ":ragged" and len(keys) == 1:
+            return Structure("ragged", keys, items=(Structure("leaf"),), example=next(specs))
         if form.get("name") == ":ragged":
             values, shapes = next(specs), next(specs)
             return Structure("ragged", items=(Structure("leaf"), Structure("leaf")),
-                             example=TensorSpec((None,) * (shapes.shape[1] or 0), values.dtype))
+                             example=TensorSpec((None,) * (shapes.shape[-1] or 0), values.dtype))
         if form.get("name") == ":tensor":
             next(specs), next(specs)
             return Structure("any", items=(Structure("leaf"), Structure("leaf")))

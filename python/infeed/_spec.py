@@ -127,9 +127,10 @@ class DatasetSpec:
 
 
 class RaggedTensorSpec:
-    """A component whose values are object arrays of arrays that differ in shape, as those of `Dataset.ragged_batch`.
+    """A component whose values are object arrays of arrays that differ in shape, as those of `Dataset.ragged_batch`, or such arrays.
 
     shape, dtype: as if the arrays were stacked; None is a dimension in which they differ.
+    `Dataset.unbatch` gives the arrays, and `Dataset.batch` puts them together again.
 
     Example:
         >>> import infeed
@@ -184,11 +185,11 @@ class Structure:
 
     def __init__(self, kind, keys=(), order=(), items=(), example=None):
         self.kind = kind  # "leaf", "tuple", "dict" or "namedtuple"; "dataset": one text that stands for a dataset;
-        # "ragged": all values of arrays, and the shape of each; "any": all values of an array, and its shape
-        self.keys = keys  # of a dict as it had them; fields of a named tuple
+        # "ragged": all values of arrays, and the shape of each, or an array out of such; "any": all values of an array, and its shape
+        self.keys = keys  # of a dict as it had them; fields of a named tuple; of an array out of a ragged component, the dtype of shapes
         self.order = order  # of a dict: sorted keys
         self.items = items  # in the order of components
-        self.example = example  # what makes a dict or named tuple of the user's type; the spec of a dataset's elements
+        self.example = example  # what makes a dict or named tuple of the user's type; the spec of a dataset's elements, of a ragged component's arrays
 
     @classmethod
     def of(cls, value, path=""):
@@ -230,6 +231,17 @@ class Structure:
             return next(structures)
         return Structure(self.kind, self.keys, self.order, tuple(item.replaced(structures) for item in self.items), self.example)
 
+    def rebuilt(self, change, specs):
+        """This structure with change(component, its specs) in the place of each component; specs are those of all leaves."""
+        specs = iter(specs)
+
+        def visit(node):
+            if node.kind not in ("tuple", "dict", "namedtuple"):
+                return change(node, [next(specs) for _ in range(node.leaves())])
+            return Structure(node.kind, node.keys, node.order, tuple(map(visit, node.items)), node.example)
+
+        return visit(self)
+
     def is_flat_tuple(self):
         """Whether an element is the tuple of its components."""
         return self.kind == "tuple" and all(item.kind == "leaf" for item in self.items)
@@ -240,7 +252,7 @@ class Structure:
         if self.kind == "leaf":
             return None
         if self.kind == "ragged":
-            return {"dict": [["values", None], ["shapes", None]], "name": ":ragged"}
+            return {"dict": [[k, None] for k in self.keys or ("values", "shapes")], "name": ":ragged"}
         if self.kind == "any":
             return {"dict": [["values", None], ["shape", None]], "name": ":tensor"}
         if self.kind == "dataset":
@@ -283,17 +295,17 @@ class Structure:
         return _dataset.of_text(self, values[0])
 
     def _ragged(self, values):
-        """An object array of arrays; the spec of such, of the specs of its parts."""
-        flat, shapes = _flat(values)
+        """An object array of arrays, or one of those; the spec of such, of the specs of its parts."""
+        flat, shapes = values if len(values) == 2 else (values[0], None)
         if isinstance(flat, TensorSpec):
-            return RaggedTensorSpec((shapes.shape[0], *self.example.shape), flat.dtype)
-        if not isinstance(flat, np.ndarray):  # a stand-in
-            return values
-        out = np.empty(len(shapes), object)
+            return RaggedTensorSpec((*(() if shapes is None else shapes.shape[:-1]), *self.example.shape), flat.dtype)
+        if shapes is None or not isinstance(flat, np.ndarray):  # a stand-in
+            return flat if shapes is None else values
+        out = np.empty(shapes.shape[:-1], object)
         start = 0
-        for i, shape in enumerate(shapes.tolist()):
+        for i, shape in enumerate(shapes.reshape(-1, shapes.shape[-1]).tolist()):
             end = start + math.prod(shape)
-            out[i] = flat[start:end].reshape(shape)
+            out.flat[i] = flat[start:end].reshape(shape)
             start = end
         return out
 
@@ -312,16 +324,11 @@ class Structure:
         return lambda values: _filled(self.example, keys, [values[i] for i in places])
 
 
-def _flat(values):
-    """The parts of a component that is no plain array: all its values, and where they belong. UnimplementedError: they were stacked."""
-    if len(values) != 2 or len(values[0].shape) != 1:
-        raise UnimplementedError("components that are ragged, or of unknown rank, cannot be stacked by batch and the like; map them to arrays first")
-    return values
-
-
 def _reshaped(values):
-    """An array of its values and its shape; the spec of such, of the specs of its parts."""
-    flat, shape = _flat(values)
+    """An array of its values and its shape; the spec of such, of the specs of its parts. UnimplementedError: they were stacked."""
+    flat, shape = values
+    if len(flat.shape) != 1:
+        raise UnimplementedError("components of unknown rank cannot be stacked by batch and the like; map them to arrays first")
     if isinstance(flat, TensorSpec):
         return UnknownRankSpec(flat.dtype)
     if not isinstance(flat, np.ndarray):  # a stand-in

@@ -24,8 +24,12 @@ def text(spec):
             items = [nested(f) for f in form["tuple"]]
             return f"({', '.join(items)}{',' * (len(items) == 1)})"
         if form.get("name") == ":ragged":
-            values, shapes = next(components), next(components)
-            return f"ragged {_name(values)}[{', '.join('?' * (1 + shapes['shape'][1]))}]"
+            values = next(components)
+            dims = len(values["shape"])
+            if len(form["dict"]) == 2:
+                *outer, dims = next(components)["shape"]
+                dims += len(outer)
+            return f"ragged {_name(values)}[{', '.join('?' * dims)}]"
         if form.get("name") == ":sparse":
             _, values, shape = next(components), next(components), next(components)
             return f"sparse {_name(values)}[{', '.join('?' * shape['shape'][0])}]"

@@ -358,8 +358,8 @@ class Integer(_function.Function):
     unseen, integers = _KEYS, True
 
 
-def bucket_by_sequence_length(node, element_length_func, args):
+def bucket_by_sequence_length(node, element_length_func, args, structure):
     """The node of bucket_by_sequence_length."""
     length = Integer(element_length_func, "bucket_by_sequence_length", lambda: (node.structure, node.expected), node.first_element,
                      others=node.good_elements)
-    return _nodes.FunctionNode("bucket_by_sequence_length", "element_length_func", length, args, (node,))
+    return _nodes.FunctionNode("bucket_by_sequence_length", "element_length_func", length, args, (node,), structure)

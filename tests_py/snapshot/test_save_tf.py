@@ -127,7 +127,7 @@ def rows(k):
 
 def test_ragged_tensors(tf, tmp_path):
     vectors = infeed.Dataset.range(10).map(lambda k: np.arange(int(k) % 4)).ragged_batch(4)
-    words = infeed.Dataset.range(5).map(lambda k: np.array([b"x" * int(k)] * (int(k) % 3), object)).ragged_batch(2)
+    words = infeed.Dataset.range(5).map(lambda k: np.array([b"x" * int(k)] * (int(k) % 3), object)).ragged_batch(2, row_splits_dtype="int32")
     for name, ds in [("vectors", vectors), ("matrices", infeed.Dataset.range(7).map(rows).ragged_batch(3)), ("words", words),
                      ("numbered", vectors.enumerate())]:
         for compression in (None, "GZIP", "SNAPPY"):
@@ -145,6 +145,8 @@ def test_ragged_tensors(tf, tmp_path):
     again = tf.data.Dataset.load(str(tmp_path / "numbered"), compression="SNAPPY")
     again.save(str(tmp_path / "theirs"))  # which TensorFlow takes as its own
     assert [r.to_list() for _, r in tf.data.Dataset.load(str(tmp_path / "theirs"))] == [[r.tolist() for r in e] for e in vectors]
+    vectors.unbatch().save(tmp_path / "rows", format="tf")
+    assert [r.numpy().tolist() for r in tf.data.Dataset.load(str(tmp_path / "rows"))] == [list(range(k % 4)) for k in range(10)]
     mixed = infeed.Dataset.range(4).map(lambda k: np.zeros((1, int(k)))).ragged_batch(4)
     with pytest.raises(infeed.UnimplementedError, match="element 0.*rows of shapes.*padded_batch"):
         mixed.save(tmp_path / "mixed", format="tf")
@@ -184,6 +186,7 @@ def test_tensors_of_any_rank(tf, tmp_path):
     (lambda d: d.range(3).map(lambda x: ()), infeed.UnimplementedError, "without components"),
     (lambda d: d.from_tensor_slices({2: np.arange(3)}), infeed.InvalidArgumentError, "str keys only, and this one has 2"),
     (lambda d: d.range(3).repeat(), infeed.InvalidArgumentError, "infinite"),
+    (lambda d: d.range(4).map(lambda k: np.arange(int(k))).ragged_batch(2).batch(2), infeed.UnimplementedError, "batches of ragged batches"),
     (lambda d: d.range(4).window(2), infeed.InvalidArgumentError, "cannot be stored"),
 ])
 def test_what_tensorflow_does_not_have(make, error, text, tmp_path):

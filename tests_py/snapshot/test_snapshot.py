@@ -39,6 +39,8 @@ def elements():
     yield "zero-size", slices(np.ones((6, 0, 3), "int16"))
     yield "no components", infeed.Dataset.range(3).map(lambda x: ())
     yield "ragged", infeed.Dataset.range(9).map(lambda x: np.arange(int(x) % 4)).ragged_batch(4)
+    yield "ragged, batched", infeed.Dataset.range(8).map(lambda x: np.arange(int(x) % 4)).ragged_batch(2).batch(2)
+    yield "rows of ragged batches", infeed.Dataset.range(9).map(lambda x: np.arange(int(x) % 4)).ragged_batch(4, row_splits_dtype="int32").unbatch()
     yield "shapes that differ", infeed.Dataset.range(20).map(lambda x: {"v": np.full((int(x) % 3, 2), x), "t": np.array([b"x"] * (int(x) % 2), object)})
     yield "large", slices(np.random.default_rng(1).integers(0, 255, (3, 1 << 20), "uint8"))
     for dtype in DTYPES:

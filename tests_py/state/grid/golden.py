@@ -73,6 +73,8 @@ PIPELINES = {
     "groups": lambda: stream().group_by_window(lambda x: x % 3, lambda key, w: w.batch(4), window_size=4),
     "windows": lambda: stream().window(4, shift=2).flat_map(lambda w: w.batch(4)),
     "rebatched": lambda: stream().batch(5).rebatch(3),
+    "ragged": lambda: words().ragged_batch(3).rebatch([2, 5]).unbatch().batch(2),
+    "ragged_rows": lambda: words().ragged_batch(3).rebatch([2, 5]).unbatch(),
     "scanned": lambda: stream().scan(np.int64(1), lambda s, x: (s + x, s * x)),
     "resampled": lambda: D.range(60).rejection_resample(lambda x: (x % 3 > 0).astype("int32"), [0.5, 0.5], seed=3),
     "mixed": lambda: D.sample_from_datasets([D.range(30), stream()], weights=[0.3, 0.7], seed=2),
