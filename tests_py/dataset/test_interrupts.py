@@ -1,5 +1,8 @@
 """An exception from a signal handler may come anywhere in next(): no element is lost but one that was leaving it, and no memory."""
 
+import subprocess
+import sys
+
 import infeed
 import numpy as np
 import pytest
@@ -47,3 +50,55 @@ def test_an_exception_at_any_line_of_next(name, before, goes_on, interrupt):
         if not raised:
             break
     assert 10 < n < 1999
+
+
+# The handler raises at each line in which Python finds out whether a thread lives, if next() asks that, as Ctrl-C does that ends a wait.
+IN_THREADING = """
+import sys, threading, warnings, infeed, numpy
+warnings.simplefilter("ignore")
+
+class Pass(infeed.PyDataset):
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, index):
+        return numpy.full(2, index)
+
+MAKE = {"functions": lambda: infeed.Dataset.range(8).filter(lambda x: x >= 0).map(lambda x: int(str(x)), num_parallel_calls=1),
+        "batches": lambda: Pass(workers=2)}
+
+def interrupted(make, n):
+    lines = 0
+    def trace(frame, event, arg):
+        nonlocal lines
+        if frame.f_code.co_name not in ("is_alive", "_wait_for_tstate_lock"):
+            return trace
+        if event == "line":
+            lines += 1
+            if lines == n:
+                raise KeyboardInterrupt
+        return trace
+    it = iter(make())
+    sys.settrace(trace)
+    try:
+        next(it)
+        return False
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(None)
+
+for name, make in MAKE.items():
+    n = 1
+    while interrupted(make, n) and n < 30:
+        n += 1
+        assert threading.main_thread().is_alive(), (name, n)
+        assert len(list(make())) == 8, (name, n)
+    assert n < 30
+print("all lines")
+"""
+
+
+def test_an_interrupt_in_threading_does_not_end_the_interpreter():
+    out = subprocess.run([sys.executable, "-c", IN_THREADING], capture_output=True, text=True, timeout=100)
+    assert (out.stdout, out.returncode) == ("all lines\n", 0), out.stderr
