@@ -89,7 +89,7 @@ def _from_array(value):
     if a.ndim and not hasattr(value, "dtype"):  # another sequence, such as a deque
         if _is_text(a, _types(list(a.flat)) if a.dtype.hasobject else ()):
             return _text.objects(value), True
-    if a.dtype.hasobject and _types(list(a.flat)) and _is_text(a, _types(list(a.flat))):
+    if a.dtype == object and (not a.size or _all_text(_types(list(a.flat)))):  # an empty one is of text, as in TensorFlow
         return _text.objects(a), True
     return a, a.dtype.kind in "SU"
 

@@ -4,6 +4,7 @@ import collections
 
 import numpy as np
 from cases import case
+from outcomes import Spec
 
 Pair = collections.namedtuple("Pair", "u v")
 
@@ -122,3 +123,13 @@ def test_nothing_to_slice(lib):
 @case([1, 2])
 def test_name(lib):
     return lib.Dataset.from_tensor_slices([1, 2], name="numbers")
+
+
+@case([], cardinality=0, spec=Spec("Tensor", (2,), "object"))
+def test_no_rows_of_objects_are_text(lib):
+    return lib.Dataset.from_tensor_slices(np.empty((0, 2), object))
+
+
+@case([[], []], spec=Spec("Tensor", (0,), "object"))
+def test_rows_without_objects_are_text(lib):
+    return lib.Dataset.from_tensor_slices(np.empty((2, 0), object))

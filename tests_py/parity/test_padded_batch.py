@@ -2,6 +2,7 @@
 
 from cases import case, expect
 
+FITS = "padding_values take the dtype of their component"
 RANK = "Specs have the rank that the first element has"
 
 
@@ -137,3 +138,13 @@ def test_size_zero(lib):
 @case([], raises="Value", infeed=expect([[[1, 0], [2, 3]]], raises=None), differs=RANK)
 def test_unknown_rank(lib):
     return lib.Dataset.from_generator(lambda: [[1], [2, 3]], output_types=lib.int32).padded_batch(2)
+
+
+@case([], raises="Type", infeed=expect([[[1.0, 9.0], [2.0, 2.0]]], raises=None), differs=FITS)
+def test_padding_value_of_an_int_for_floats(lib):
+    return rows(lib, 1, 2, dtype="float32").padded_batch(2, padding_values=9)
+
+
+@case([], raises="Type", infeed=expect([[[1, 9], [2, 2]]], raises=None), differs=FITS)
+def test_padding_value_of_a_python_int_for_int64(lib):
+    return rows(lib, 1, 2, dtype="int64").padded_batch(2, padding_values=9)
