@@ -14,8 +14,9 @@
 //	           {"op": "multiply", "in": [3, 2]}],
 //	 "outputs": [4, 1], "structure": structure}
 //
-// A constant of text has the dtype "|O8" and "texts": [base64, ...] for data. The
-// structure is as spec.Structure reads it and has one leaf for each output.
+// A constant of text has the dtype "|O8" and "texts": [base64, ...] for data; one
+// with dimensions of -1 and no data stands for those of a template, which can only be
+// asked for its spec. The structure is as spec.Structure reads it and has one leaf for each output.
 //
 // Operations of one value a value (elementwise) need operands of one dtype, so that
 // promotion is the business of whoever writes the program; "cast" converts. Shapes

@@ -270,3 +270,16 @@ func TestTilesAreKeptWhileTheyAreRead(t *testing.T) {
 		opNode("add", 4, 1)) // x² - x² + x²
 	require.Equal(t, []float64{1, 4, 9, 16, 25, 36}, view[float64](runOn(t, p, b)[0].Columns[0].Data))
 }
+
+// TestOpenConstant: a constant with open dimensions tells what the program makes; such a
+// program is not run.
+func TestOpenConstant(t *testing.T) {
+	e := blockOf(1, i64(dims(1, 3), 1, 2, 3)).Shapes
+	p := parse(t, e, []int{2, 3}, attrNode("const", `{"dtype":"<i8","shape":[-1,1]}`), opNode("add", 0, 1), attrNode("const", `{"dtype":"|O","shape":[-1]}`))
+	require.Equal(t, "(int64[-1 3], object[-1])", p.Spec().String())
+	var out block.Buffer
+	_, err := p.Run(&dataset.Scope{}, blockOf(1, i64(dims(1, 3), 1, 2, 3)), dataset.Chance{}, &out)
+	require.ErrorContains(t, err, "too much memory")
+	_, err = Parse(document(t, []int{1}, attrNode("const", `{"dtype":"<i8","shape":[-1],"data":"AQAAAAAAAAA="}`)), e)
+	require.ErrorContains(t, err, "8 bytes")
+}

@@ -17,6 +17,9 @@ func init() {
 	binders["select"] = bindSelect
 }
 
+// bindConst binds a constant. One with dimensions of -1 and no values stands for those of
+// a template, which differ between elements: it tells what the program makes, which cannot
+// be run.
 func bindConst(n *node, _ []spec.Component) (*binding, error) {
 	var a struct {
 		DType string   `json:"dtype"`
@@ -33,6 +36,9 @@ func bindConst(n *node, _ []spec.Component) (*binding, error) {
 	}
 	c := spec.Component{DType: d, Shape: a.Shape}
 	size, known := c.Bytes()
+	if !known && len(a.Data)+len(a.Texts) == 0 {
+		return &binding{out: []spec.Component{c}}, nil
+	}
 	if !known || size != int64(len(a.Data)) || d == spec.Text && c.Count() != int64(len(a.Texts)) {
 		return nil, errs.New(errs.InvalidArgument, n.Op, "%d bytes and %d texts for a constant %s", len(a.Data), len(a.Texts), c)
 	}

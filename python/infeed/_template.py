@@ -71,11 +71,11 @@ class Constant(Value):
 
     @staticmethod
     def of_sample(t):
-        shape = [1 if d is None else d for d in t._shape]
-        n = int(np.prod(shape))
-        if t.dtype.hasobject:
-            return {"dtype": "|O", "shape": shape, "texts": [""] * n}
-        return {"dtype": _definition.code(t.dtype), "shape": shape, "data": _base64(bytes(n * t.dtype.itemsize))}
+        like = {"dtype": _definition.code(t.dtype), "shape": [-1 if d is None else d for d in t._shape]}
+        if None in t._shape:
+            return like  # which has no values
+        n = int(np.prod(t._shape))
+        return {**like, "texts": [""] * n} if t.dtype.hasobject else {**like, "data": _base64(bytes(n * t.dtype.itemsize))}
 
 
 class Bytes(Value):
@@ -306,5 +306,12 @@ def _replaced(args, f):
 
 
 def sampled(args):
-    """Arguments with any value in place of those that differ between elements."""
-    return _replaced(args, lambda v: v.sample) if _traces(args) else args
+    """Arguments with any value in place of those that differ between elements, and shapes open that depend on them."""
+    if not _traces(args):
+        return args
+    out = _replaced(args, lambda v: v.sample)
+    if _traces(args.get("batch_size", ())):
+        out["drop_remainder"] = False
+    if _traces(args.get("padded_shapes", ())):
+        out["padded_shapes"] = _replaced(args["padded_shapes"], lambda v: -1)
+    return out

@@ -43,6 +43,10 @@ def uneven():
     return D.from_generator(lambda: iter([[1, 2], [3], []]), output_signature=infeed.TensorSpec((None,), "int64"))
 
 
+def uneven_text():
+    return D.from_generator(lambda: iter([["a"], ["b", "c"], []]), output_signature=infeed.TensorSpec((None,), str))
+
+
 def lines(folder, *texts):
     for i, text in enumerate(texts):
         (folder / f"{i}.txt").write_text(text)
@@ -76,6 +80,11 @@ NATIVE = {
     "rows of what differs in length": (uneven, lambda x: D.from_tensor_slices(({"a": x}, x + 1)), [({"a": 1}, 2), ({"a": 2}, 3), ({"a": 3}, 4)]),
     "what differs in length as one": (uneven, lambda x: D.from_tensors(x.astype("float32")), [[1.0, 2.0], [3.0], []]),
     "a map that uses what differs in length": (uneven, lambda x: D.range(1).map(lambda i: (x, i)), [([1, 2], 0), ([3], 0), ([], 0)]),
+    "what is made of what differs in length": (uneven, lambda x: D.range(2).map(lambda i: (x[:, None] * i)[1:]), [[[0]], [[2]], [], [], [], []]),
+    "text that differs in length": (uneven_text, lambda s: D.range(1).map(lambda i: s[:1]), [[b"a"], [b"b"], []]),
+    "sizes of batches that are full": (lambda: D.range(1, 4), lambda x: D.range(3).batch(x, drop_remainder=True), [[0], [1], [2], [0, 1], [0, 1, 2]]),
+    "sizes of padded batches that are full": (lambda: D.range(1, 3), lambda x: D.range(2).padded_batch(x, drop_remainder=True), [[0], [1], [0, 1]]),
+    "shapes to pad to": (lambda: D.range(2), lambda x: D.from_tensors([1]).padded_batch(1, padded_shapes=[1 + x]), [[[1]], [[1, 0]]]),
     "an operation on such a map of it": (uneven, lambda x: D.range(3).map(lambda i: x.sum() + i).filter(lambda y: y > 3), [4, 5, 4, 5]),
     "nested results": (lambda: D.range(2), lambda x: {"a": D.range(x, x + 2), "b": D.range(2)}, [{"a": 0, "b": 0}, {"a": 1, "b": 1}, {"a": 1, "b": 0}, {"a": 2, "b": 1}]),
 }

@@ -1,6 +1,7 @@
 """Dataset.flat_map."""
 
 from cases import case
+from outcomes import Spec
 
 
 @case([0, 1, 0, 1])
@@ -62,3 +63,14 @@ def test_a_dataset_without_end(lib):
 @case([], raises="Attribute")
 def test_result_is_no_dataset(lib):
     return lib.Dataset.range(3).flat_map(lambda x: x)
+
+
+@case([[0], [1], [2], [0, 1]], spec=Spec("Tensor", (None,), "int64"))
+def test_full_batches_of_a_size_that_differs(lib):
+    return lib.Dataset.range(1, 3).flat_map(lambda n: lib.Dataset.range(3).batch(n, drop_remainder=True))
+
+
+@case([[2.0, 4.0], [6.0], []], spec=Spec("Tensor", (None,), "float32"))
+def test_a_map_of_elements_that_differ_in_length(lib):
+    ds = lib.Dataset.from_generator(lambda: [[1, 2], [3], []], output_signature=lib.TensorSpec((None,), lib.int64))
+    return ds.flat_map(lambda x: lib.Dataset.range(1).map(lambda i: lib.cast(x, lib.float32) * 2.0))
