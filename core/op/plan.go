@@ -10,7 +10,6 @@ import (
 
 // plan is how a segment is run on values of some shapes.
 type plan struct {
-	shapes  []spec.Component // of what the segment needs
 	values  []spec.Component // all dimensions are known; those of the segment only
 	places  []where
 	made    []int // the values inWhole that the segment makes
@@ -42,16 +41,6 @@ const (
 	inTile          // in a tile of a group of loops only
 )
 
-// fits tells whether a plan is for the shapes that are in r.
-func (pl *plan) fits(seg *segment, r *run) bool {
-	for i, v := range seg.needs {
-		if !slices.Equal(pl.shapes[i].Shape, r.whole[v].Shape) {
-			return false
-		}
-	}
-	return true
-}
-
 // operand returns a value without memory.
 func (pl *plan) operand(v int) operand {
 	n, _ := pl.values[v].Bytes()
@@ -73,7 +62,7 @@ func (p *program) newPlan(seg *segment, r *run) (*plan, error) {
 	pl := &planner{plan: &plan{values: make([]spec.Component, n), places: make([]where, n)}, p: p, seg: seg, group: make([]int, n), gives: map[int]bool{}}
 	for _, v := range seg.needs {
 		c := spec.Component{DType: r.whole[v].DType, Shape: slices.Clone(r.whole[v].Shape)}
-		pl.shapes, pl.values[v], pl.places[v] = append(pl.shapes, c), c, where{kind: inWhole}
+		pl.values[v], pl.places[v] = c, where{kind: inWhole}
 		if r.whole[v].uniform { // a constant that a segment gave
 			column := r.whole[v].Column
 			pl.places[v] = where{kind: inConst, column: &column}

@@ -191,14 +191,16 @@ func TestRunsUseTheirMemoryAgain(t *testing.T) {
 }
 
 func TestShapesThatDifferFromBlockToBlock(t *testing.T) {
-	e := &spec.Element{Components: []spec.Component{{DType: float32s, Shape: dims(-1)}}}
-	p := parse(t, e, []int{2, 3}, constNode(f32(nil, 1)), opNode("add", 0, 1), attrNode("sum", `{"axes":[0]}`, 2))
-	for n := range int64(2 * maxPlans) {
-		x := slices.Repeat([]float32{2}, int(3*n))
-		out := runOn(t, p, blockOf(3, f32(dims(n), x...)))[0]
-		require.Equal(t, dims(n), out.Shapes.Components[0].Shape)
-		require.Equal(t, slices.Repeat([]float32{3 * float32(n)}, 3), view[float32](out.Columns[1].Data))
+	plane := &spec.Element{Components: []spec.Component{{DType: float32s, Shape: dims(-1, -1)}}}
+	p := parse(t, plane, []int{2, 3}, constNode(f32(nil, 1)), opNode("add", 0, 1), attrNode("sum", `{"axes":[0,1]}`, 2))
+	for n := range int64(maxPlanned / 2) { // more shapes than there are plans, and some of them twice
+		h, w := n%100%70, n/100
+		out := runOn(t, p, blockOf(1, f32(dims(h, w), slices.Repeat([]float32{2}, int(h*w))...)))[0]
+		require.True(t, slices.Equal(dims(h, w), out.Shapes.Components[0].Shape))
+		require.Equal(t, 3*float32(h*w), view[float32](out.Columns[1].Data)[0])
+		require.LessOrEqual(t, 4*len(p.(*program).segments[0].plans.all), maxPlanned)
 	}
+	e := &spec.Element{Components: []spec.Component{{DType: float32s, Shape: dims(-1)}}}
 	bad := parse(t, &spec.Element{Components: []spec.Component{e.Components[0], e.Components[0]}}, []int{2}, opNode("add", 0, 1))
 	done, err := bad.Run(nil, blockOf(2, f32(dims(2), 1, 2, 3, 4), f32(dims(3), 1, 2, 3, 4, 5, 6)), dataset.Chance{}, &block.Buffer{})
 	require.Equal(t, errs.InvalidArgument, errs.KindOf(err))

@@ -1,7 +1,7 @@
 package op
 
 import (
-	"slices"
+	"encoding/binary"
 	"sync"
 
 	"infeed/core/block"
@@ -40,6 +40,7 @@ type run struct {
 	tiles   []byte
 	given   [][]byte // memory of values that segments give
 	calls   []*call
+	shapes  []byte         // of what the segment that runs needs
 	chance  dataset.Chance // of the rows that are being made
 }
 
@@ -192,33 +193,39 @@ func sizeOf(c spec.Component, rows int64) (int64, error) {
 	return n, nil
 }
 
-// plans keeps the plans of a segment for the shapes that came lately.
+// plans keeps the plans of a segment by the shapes that they are for.
 type plans struct {
 	sync.RWMutex
-	all []*plan
+	all map[string]*plan
 }
 
-const maxPlans = 16
+// maxPlanned is how many values the plans of a segment have at most: a few megabytes.
+const maxPlanned = 1 << 15
 
 // plan returns the plan of a segment for the shapes of what it needs in r.
 func (p *program) plan(seg *segment, r *run) (*plan, error) {
-	seg.plans.RLock()
-	for _, plan := range seg.plans.all {
-		if plan.fits(seg, r) {
-			seg.plans.RUnlock()
-			return plan, nil
+	r.shapes = r.shapes[:0]
+	for _, v := range seg.needs {
+		r.shapes = append(r.shapes, byte(len(r.whole[v].Shape)))
+		for _, d := range r.whole[v].Shape {
+			r.shapes = binary.LittleEndian.AppendUint64(r.shapes, uint64(d))
 		}
 	}
+	seg.plans.RLock()
+	found := seg.plans.all[string(r.shapes)]
 	seg.plans.RUnlock()
-	plan, err := p.newPlan(seg, r)
+	if found != nil {
+		return found, nil
+	}
+	made, err := p.newPlan(seg, r)
 	if err != nil {
 		return nil, err
 	}
 	seg.plans.Lock()
 	defer seg.plans.Unlock()
-	if len(seg.plans.all) >= maxPlans {
-		seg.plans.all = slices.Delete(seg.plans.all, 0, 1)
+	if seg.plans.all == nil || len(seg.plans.all)*len(p.values) >= maxPlanned {
+		seg.plans.all = map[string]*plan{}
 	}
-	seg.plans.all = append(seg.plans.all, plan)
-	return plan, nil
+	seg.plans.all[string(r.shapes)] = made
+	return made, nil
 }
