@@ -1,6 +1,7 @@
 package op
 
 import (
+	"math"
 	"slices"
 
 	"infeed/core/errs"
@@ -150,9 +151,15 @@ func concatenateText(in []operand, out *operand, rows, outer int64) {
 	}
 }
 
-// bindSize is how many values there are along axes.
+// bindSize is how many values there are along axes; an int32 where the attribute dtype says so.
 func bindSize(n *node, in []spec.Component) (*binding, error) {
-	if len(in) != 1 {
+	var a struct {
+		DType string `json:"dtype"`
+	}
+	if err := n.attrs(&a); err != nil {
+		return nil, err
+	}
+	if len(in) != 1 || a.DType != "" && a.DType != "<i4" {
 		return nil, n.refuse(in)
 	}
 	axes, err := n.axes(len(in[0].Shape))
@@ -163,10 +170,21 @@ func bindSize(n *node, in []spec.Component) (*binding, error) {
 	for _, x := range axes {
 		size *= in[0].Shape[x]
 	}
-	return &binding{out: []spec.Component{{DType: int64s, Shape: []int64{}}}, step: func(_ *chance, rows int64, _ []operand, out *operand) {
-		z := view[int64](out.Data)
+	if a.DType == "" {
+		return &binding{out: []spec.Component{{DType: int64s, Shape: []int64{}}}, step: counted(size)}, nil
+	}
+	if size > math.MaxInt32 {
+		return nil, errs.New(errs.InvalidArgument, "map", "a size of %d is a component of a result, which int32 cannot hold; make it an int64", size)
+	}
+	return &binding{out: []spec.Component{{DType: int32s, Shape: []int64{}}}, step: counted(int32(size))}, nil
+}
+
+// counted makes a number of each row.
+func counted[T any](size T) step {
+	return func(_ *chance, rows int64, _ []operand, out *operand) {
+		z := view[T](out.Data)
 		for i := range z {
 			z[i] = size
 		}
-	}}, nil
+	}
 }

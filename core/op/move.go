@@ -190,26 +190,37 @@ func bindTranspose(n *node, in []spec.Component) (*binding, error) {
 	return moved(in[0], shape, out, 0), nil
 }
 
+// bindBroadcastTo has a shape; only the shapes of operands after the first count.
 func bindBroadcastTo(n *node, in []spec.Component) (*binding, error) {
 	var a struct {
-		Shape []int64 `json:"shape"`
+		Shape []size `json:"shape"`
 	}
 	if err := n.attrs(&a); err != nil {
 		return nil, err
 	}
-	if len(in) != 1 || len(a.Shape) < len(in[0].Shape) || slices.Min(append([]int64{0}, a.Shape...)) < 0 {
+	if len(in) == 0 || len(a.Shape) < len(in[0].Shape) {
 		return nil, n.refuse(in)
 	}
-	pad := len(a.Shape) - len(in[0].Shape)
-	stride := make([]int64, len(a.Shape))
+	shape, all, err := n.sizes(a.Shape, in)
+	if err != nil {
+		return nil, err
+	}
+	if !all {
+		return &binding{out: []spec.Component{{DType: in[0].DType, Shape: shape}}, step: func(*chance, int64, []operand, *operand) {}}, nil
+	}
+	if slices.Min(append([]int64{0}, shape...)) < 0 {
+		return nil, n.refuse(in)
+	}
+	pad := len(shape) - len(in[0].Shape)
+	stride := make([]int64, len(shape))
 	for i, s := range strides(in[0].Shape) {
 		switch d := in[0].Shape[i]; d {
 		case 1:
-		case -1, a.Shape[pad+i]:
+		case -1, shape[pad+i]:
 			stride[pad+i] = s
 		default:
-			return nil, errs.New(errs.InvalidArgument, n.Op, "%v cannot be broadcast to %v", in[0].Shape, a.Shape)
+			return nil, errs.New(errs.InvalidArgument, n.Op, "%v cannot be broadcast to %v", in[0].Shape, shape)
 		}
 	}
-	return moved(in[0], a.Shape, stride, 0), nil
+	return moved(in[0], shape, stride, 0), nil
 }

@@ -168,6 +168,7 @@ func (p *program) cut() {
 		}
 	}
 	p.segments = append(p.segments, now)
+	p.remakes = len(p.segments) > 2 || len(p.segments) > 1 && len(p.segments[0].nodes) > 0
 	p.connect()
 }
 

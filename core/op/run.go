@@ -19,6 +19,7 @@ type program struct {
 	outputs  []int
 	spec     *spec.Element
 	segments []*segment
+	remakes  bool // what the last function needs is made again for rows that it did not reach
 	runs     sync.Pool
 }
 
@@ -67,14 +68,18 @@ func (p *program) Run(s *dataset.Scope, in block.Block, at dataset.Chance, dst d
 		r = p.newRun()
 	}
 	defer p.runs.Put(r)
+	most := in.Rows // at a time
 	for done := int64(0); done < in.Rows; {
 		rest, from := in, at
-		if done > 0 {
-			rest, from = in.Slice(done, in.Rows), at.From(done)
+		if rows := min(most, in.Rows-done); rows < in.Rows {
+			rest, from = in.Slice(done, done+rows), at.From(done)
 		}
 		n, err := p.part(s, r, rest, from, dst)
 		if done += n; err != nil {
 			return done, err
+		}
+		if p.remakes {
+			most = 2 * n
 		}
 	}
 	return in.Rows, nil

@@ -93,18 +93,19 @@ class Dimension:
 class Count:
     """A number of Python's that differs between elements: a size, or what is computed from sizes."""
 
-    __slots__ = ("value",)  # an int64 stand-in
+    __slots__ = ("value", "of")  # an int64 stand-in; the stand-in whose size it is, if it is one's
     __hash__ = None
 
-    def __init__(self, value):
-        self.value = value
+    def __init__(self, value, of=None):
+        self.value, self.of = value, of
 
     def index(self, *args, **kwargs):
         """Ends the trace: it is not known which number this is."""
         self.value._trace.end("it needs a size of its argument, which differs between elements, as a number")
 
 
-_VALUES = "needs the values of its argument as Python's or NumPy's"
+_VALUES = ("needs the values of its argument as Python's or NumPy's; write x.astype(dtype) in place of np.asarray(x) and np.float32(x), "
+           "and np.stack in place of np.array")
 
 
 def _ends(what):
@@ -128,7 +129,14 @@ for _what, _names in {
         setattr(Tensor, _name, _ends(_what))
 
 
-for _name in ("bool int float complex index str format array pow rpow truediv rtruediv neg pos abs divmod rdivmod and rand or ror xor rxor "
-              "lshift rlshift rshift rrshift invert round iter len getitem reduce_ex").split():
-    for _class in (Dimension, Count):
+def _with_stand_in(self, other):
+    return NotImplemented if type(other) is Tensor else self.index()
+
+
+SIZES = (Dimension, Count)
+for _class in SIZES:
+    for _name in "bool int float complex index str format array neg pos abs invert round iter len getitem reduce_ex".split():
         setattr(_class, f"__{_name}__", _class.index)
+    for _name in "pow truediv divmod and or xor lshift rshift".split():
+        setattr(_class, f"__{_name}__", _with_stand_in)
+        setattr(_class, f"__r{_name}__", _with_stand_in)

@@ -19,7 +19,7 @@ import numpy as np
 from infeed import _arrays, _definition, _text
 from infeed._errors import InvalidArgumentError
 from infeed._spec import Structure, TensorSpec
-from infeed._stand_in import Count, Dimension, Tensor
+from infeed._stand_in import SIZES, Dimension, Tensor
 
 # How much closures may bring into a program, in bytes.
 _CONSTANT_BYTES = 64 << 20
@@ -30,7 +30,11 @@ _EXACT = frozenset(
     "add subtract multiply divide negative absolute square sqrt reciprocal sign maximum minimum fmax fmin floor_divide "
     "remainder fmod equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor logical_not "
     "bitwise_and bitwise_or bitwise_xor invert left_shift right_shift floor ceil trunc rint isnan isinf isfinite signbit "
-    "copysign heaviside conjugate real imag max min argmax argmin size deg2rad rad2deg".split())
+    "copysign heaviside conjugate real imag max min argmax argmin size deg2rad rad2deg "
+    "slice_at mask positions cumsum cumprod sort argsort searchsorted".split())
+
+
+_NUMBERS = (int, float, complex)
 
 
 class EndOfTrace(BaseException):
@@ -120,7 +124,7 @@ class Trace:
 
     def operand(self, value):
         """value as a stand-in, an array or a Python number."""
-        if type(value) is Tensor or type(value) in (int, float, complex):
+        if type(value) is Tensor or type(value) in _NUMBERS:
             return value
         if isinstance(value, (list, tuple)) and trace_of(value) is not None:
             return stack(self, value)
@@ -128,7 +132,7 @@ class Trace:
 
     def constant_array(self, value):
         """An array of what the function brought along."""
-        if type(value) in (Dimension, Count):
+        if type(value) in SIZES:
             value.index()
         if isinstance(value, (np.ndarray, np.generic)):
             return np.asarray(value)
@@ -299,7 +303,7 @@ def _once(fn, structure, specs, integers):
             result = as_result(call(fn, structure, structure.pack(leaves)))
             if t.reason:
                 return t.reason
-            if integers and type(result) in (Dimension, Count):
+            if integers and type(result) in SIZES:
                 result = _traced_sizes.stand_in(result)
             return _results(t, result)
         except EndOfTrace as e:
@@ -332,8 +336,8 @@ def _result(t, path, value):
     """A component that a function returned, as a stand-in. Python's numbers become int32 and float32."""
     if type(value) is Tensor:
         return t.tensor(value)
-    if type(value) in (Dimension, Count):
-        value.index()
+    if type(value) in SIZES:
+        return t.tensor(_traced_sizes.component(value))
     if isinstance(value, list) and trace_of(value) is not None:
         return stack(t, value)
     return t.constant(result_array(value, f"the result{path}"))

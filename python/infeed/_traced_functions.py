@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from infeed import _trace, _traced_ufuncs
+from infeed import _trace, _traced_more, _traced_scans, _traced_ufuncs
 from infeed._trace import Tensor, cast
-from infeed._traced_indices import diff, flip, getitem, pad, repeat, roll, split, take, tile
+from infeed._traced_indices import diff, filled, flip, getitem, pad, repeat, roll, split, take, tile
+from infeed._traced_scans import argsort, cumprod, cumsum, nonzero, searchsorted
 from infeed._traced_shapes import (broadcast_to, column_stack, concatenate, expand_dims, hstack, moveaxis, ravel, reshape, squeeze,
                                    stack, swapaxes, transpose, vstack)
 from infeed._traced_sums import (all_, any_, argmax, argmin, count_nonzero, dot, max_, mean, min_, outer, prod, ptp, std, sum_, var)
@@ -13,8 +14,8 @@ from infeed._traced_ufuncs import call, elementwise
 
 def where(condition, *xy):
     trace = _trace.trace_of((condition, *xy))
-    if len(xy) != 2:
-        trace.end("it asks where values are true, which gives shapes that differ between elements")
+    if not xy:
+        return nonzero(condition)
     x, y = [trace.operand(v) for v in xy]
     c = _traced_ufuncs.as_bool(trace.tensor(condition))
     dtype = _together(x, y)
@@ -69,8 +70,8 @@ def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
 
 def _like(make):
     def like(a, *args, dtype=None, shape=None, **kwargs):
-        shape = tuple(a._known(d, "shape") for d in a._shape) if shape is None else shape
-        return make(shape, *args, dtype=dtype or a.dtype)
+        value = make((), *args, dtype=dtype or a.dtype)
+        return filled(a, value, a.shape if shape is None else tuple(np.atleast_1d(shape).tolist()))
 
     return like
 
@@ -99,6 +100,7 @@ _METHODS = {
     "reshape": reshape, "ravel": ravel, "flatten": ravel, "transpose": transpose, "swapaxes": swapaxes, "squeeze": squeeze,
     "sum": sum_, "prod": prod, "max": max_, "min": min_, "any": any_, "all": all_, "argmax": argmax, "argmin": argmin,
     "mean": mean, "var": var, "std": std, "clip": clip, "round": round_, "take": take, "repeat": repeat, "dot": dot,
+    "cumsum": cumsum, "cumprod": cumprod, "argsort": argsort, "searchsorted": searchsorted, "nonzero": nonzero,
     "astype": astype, "copy": _copy, "__getitem__": getitem, "conj": lambda t: call(t._trace, np.conjugate, (t,)),
     "conjugate": lambda t: call(t._trace, np.conjugate, (t,)),
 }
@@ -122,6 +124,16 @@ _FUNCTIONS = {
     np.shape: lambda a: a.shape, np.ndim: lambda a: a.ndim, np.size: lambda a, axis=None: a.size if axis is None else len(
         moveaxis(a, axis, 0)),
 }
+for _module, _names in {
+    _traced_scans: "cumsum cumprod sort argsort searchsorted digitize isin nonzero flatnonzero argwhere extract unique append",
+    _traced_more: "atleast_1d atleast_2d atleast_3d dstack flipud fliplr rot90 tril triu broadcast_arrays isclose allclose average "
+                  "nansum nanmean nanmax nanmin select inner polyval meshgrid array_split",
+}.items():
+    for _name in _names.split():
+        _FUNCTIONS[getattr(np, _name)] = getattr(_module, _name)
+_FUNCTIONS[np.linalg.norm] = _traced_more.norm
+for _name, _axis in {"vsplit": 0, "hsplit": 1, "dsplit": 2}.items():
+    _FUNCTIONS[getattr(np, _name)] = _traced_more.sections_of(_axis)
 if hasattr(np, "astype"):
     _FUNCTIONS[np.astype] = lambda x, dtype, **kwargs: cast(x, dtype)
 
@@ -138,8 +150,9 @@ def array_function(self, func, types, args, kwargs):
     return found(first, *rest, **kwargs) if args else found(**kwargs)
 
 
-_OF_ONE = {f for f in _FUNCTIONS} - {np.concatenate, np.stack, np.vstack, np.hstack, np.column_stack, np.where, np.clip, np.take,
-                                     np.dot, np.outer}
+_OF_SEVERAL = ("concatenate stack vstack hstack dstack column_stack where clip take dot outer searchsorted digitize isin extract append "
+               "atleast_1d atleast_2d atleast_3d broadcast_arrays isclose allclose average select inner polyval meshgrid")
+_OF_ONE = set(_FUNCTIONS) - {getattr(np, name) for name in _OF_SEVERAL.split()}
 
 
 def _written_in_python(trace, func, args, kwargs):

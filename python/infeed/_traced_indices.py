@@ -4,9 +4,10 @@ import operator
 
 import numpy as np
 
-from infeed import _trace
+from infeed import _trace, _traced_sizes
+from infeed._stand_in import SIZES, Dimension
 from infeed._trace import Tensor, cast
-from infeed._traced_shapes import axes_of, axis_of, concatenate, expand_dims, ravel, reshape, squeeze, viewed
+from infeed._traced_shapes import axes_of, axis_of, broadcast_to, concatenate, expand_dims, ravel, reshape, squeeze, viewed
 from infeed._traced_ufuncs import call
 
 
@@ -16,17 +17,62 @@ def getitem(t, key):
     keys = tuple(np.asarray(k) if isinstance(k, list) and _trace.trace_of(k) is None else k for k in keys)
     if len(keys) == 1 and type(keys[0]) is Tensor:
         return _by_stand_in(t, keys[0])
-    if any(type(k) is Tensor for k in keys):
-        t._trace.end("it indexes by values of its argument along with others")
+    if any(_by_value(k) for k in keys):
+        return _by_values(t, keys)
     if any(isinstance(k, np.ndarray) and (k.ndim or k.dtype == bool) or isinstance(k, (bool, np.bool_)) for k in keys):
         return _by_arrays(t, keys)
     return _basic(t, keys)
 
 
 def _by_stand_in(t, index):
-    if index.dtype == bool:
-        t._trace.end("it selects by a mask, which gives shapes that differ between elements")
-    return take(t, index, 0)
+    return mask(t, index) if index.dtype == bool else take(t, index, 0)
+
+
+def mask(t, which):
+    """The values for which a stand-in of bools is true: as many as there are in each element."""
+    trace = _trace.trace_of((t, which))
+    t, rank = trace.tensor(t), which.ndim
+    if not 0 < rank <= t.ndim or any(None not in pair and pair[0] != pair[1] for pair in zip(t._shape, which._shape)):
+        trace.end(f"it selects from a value of shape {t._shape} by a mask of shape {which._shape}")
+    return trace.add("mask", [t, which], {}, [((None, *t._shape[rank:]), t._dtype)])[0]
+
+
+def _by_value(k):
+    """Whether an index depends on the element."""
+    return type(k) is Tensor or isinstance(k, slice) and any(type(b) is Tensor or type(b) in SIZES for b in (k.start, k.stop, k.step))
+
+
+def _by_values(t, keys):
+    """Single indices and bounds of slices that are values; the other indices are as they always are."""
+    if any(isinstance(k, np.ndarray) and (k.ndim or k.dtype == bool) or type(k) is Tensor and k.ndim for k in keys):
+        t._trace.end("it indexes by several values of its argument along with others")
+    keys, axis = list(_whole(t, keys)), t.ndim
+    for i in reversed(range(len(keys))):
+        if keys[i] is None:
+            continue
+        axis -= 1
+        if type(keys[i]) is Tensor:
+            t = take(t, keys.pop(i), axis)
+        elif _by_value(keys[i]):
+            t, keys[i] = _slice_at(t, axis, keys[i]), slice(None)
+    return _basic(t, tuple(keys))
+
+
+def _slice_at(t, axis, k):
+    """A slice whose bounds are values."""
+    trace, operands, step = _trace.trace_of((t, k.start, k.stop)), [t], 1 if k.step is None else k.step
+    if type(step) is Tensor or type(step) in SIZES or operator.index(step) == 0:
+        trace.end("it slices by a step that is a value of its argument, or 0")
+    for bound in (k.start, k.stop):
+        if bound is None:
+            continue
+        if type(bound) is not Tensor:
+            bound = _traced_sizes.stand_in(bound) if type(bound) in SIZES else trace.constant(np.int64(operator.index(bound)))
+        if bound.ndim or bound.dtype.kind not in "iu":
+            trace.end(f"it slices by a value of {bound.dtype}{list(bound._shape)}")
+        operands.append(_number(bound))
+    attrs = {"axis": axis, "step": operator.index(step), "start": k.start is not None, "stop": k.stop is not None}
+    return trace.add("slice_at", operands, attrs, [(t._shape[:axis] + (None,) + t._shape[axis + 1:], t._dtype)])[0]
 
 
 def _by_arrays(t, keys):
@@ -44,15 +90,8 @@ def _by_arrays(t, keys):
 def _basic(t, keys):
     if not all(k is None or k is Ellipsis or isinstance(k, slice) or hasattr(k, "__index__") for k in keys):
         t._trace.end(f"it indexes by {keys!r:.60}")
-    used = sum(k is not None and k is not Ellipsis for k in keys)
-    if used > t.ndim or sum(k is Ellipsis for k in keys) > 1:
-        t._trace.end(f"it uses {used} indices on a value of shape {t._shape}")
-    if Ellipsis not in keys:
-        keys += (Ellipsis,)
-    at = keys.index(Ellipsis)
-    keys = keys[:at] + (slice(None),) * (t.ndim - used) + keys[at + 1:]
     parts, shape, new, sliced = [], [], [], False
-    for k in keys:
+    for k in _whole(t, keys):
         if k is None:
             new.append(len(shape) + len(new))
             continue
@@ -63,6 +102,15 @@ def _basic(t, keys):
     if sliced:
         t = viewed(t, "slice", {"parts": parts}, tuple(shape))
     return expand_dims(t, tuple(new)) if new else t
+
+
+def _whole(t, keys):
+    """Indices with one for each axis: without Ellipsis."""
+    used = sum(k is not None and k is not Ellipsis for k in keys)
+    at = [i for i, k in enumerate(keys) if k is Ellipsis] or [len(keys)]
+    if used > t.ndim or len(at) > 1:
+        t._trace.end(f"it uses {used} indices on a value of shape {t._shape}")
+    return keys[:at[0]] + (slice(None),) * (t.ndim - used) + keys[at[0] + 1:]
 
 
 def _part(t, k, n):
@@ -82,6 +130,11 @@ def _part(t, k, n):
     return part, None if part != [None, None, 1] or n is None else n
 
 
+def _number(t):
+    """Integers as int64s; what is too large is the largest, which is out of bounds too."""
+    return cast(np.minimum(t, t.dtype.type(np.iinfo(np.int64).max)) if t.dtype == np.uint64 else t, np.int64)
+
+
 def take(a, indices, axis=None, out=None, mode="raise"):
     trace = _trace.trace_of((a, indices))
     if out is not None or mode != "raise":
@@ -96,31 +149,27 @@ def take(a, indices, axis=None, out=None, mode="raise"):
         if indices.dtype.kind not in "iu":
             trace.end(f"it indexes by values of dtype {indices.dtype}")
         shape = a._shape[:axis] + indices._shape + a._shape[axis + 1:]
-        return trace.add("gather", [a, cast(indices, np.int64)], {"axis": axis}, [(shape, a._dtype)])[0]
+        return trace.add("gather", [a, _number(indices)], {"axis": axis}, [(shape, a._dtype)])[0]
     indices = np.asarray(indices)
     if indices.dtype.kind not in "iu" and indices.size:
         trace.end(f"it indexes by values of dtype {indices.dtype}")
     if n is not None and indices.size and not (-n <= indices.min() and indices.max() < n):
         trace.end(f"it uses indices from {indices.min()} to {indices.max()} of {n} values")
-    shape = a._shape[:axis] + indices.shape + a._shape[axis + 1:]
     out = viewed(a, "take", {"axis": axis, "indices": indices.reshape(-1).tolist()},
                   a._shape[:axis] + (indices.size,) + a._shape[axis + 1:])
     if indices.ndim == 1:
         return out
-    if None not in shape:
-        return reshape(out, shape)
-    return squeeze(out, axis) if indices.ndim == 0 else trace.end("it takes values of unknown shape by a table of indices")
+    return squeeze(out, axis) if indices.ndim == 0 else reshape(out, a.shape[:axis] + indices.shape + a.shape[axis + 1:])
 
 
 def split(ary, indices_or_sections, axis=0):
     axis = axis_of(ary, axis)
-    n = ary._known(ary._shape[axis], "length")
     if hasattr(indices_or_sections, "__index__"):
-        sections = operator.index(indices_or_sections)
+        sections, n = operator.index(indices_or_sections), ary._known(ary._shape[axis], "length")
         if n % sections:
             ary._trace.end(f"it splits {n} values into {sections}")
         indices_or_sections = range(n // sections, n, n // sections) if sections > 1 else []
-    edges = [0, *indices_or_sections, n]
+    edges = [0, *indices_or_sections, None]
     return [ary[(slice(None),) * axis + (slice(a, b),)] for a, b in zip(edges, edges[1:])]
 
 
@@ -134,16 +183,30 @@ def roll(a, shift, axis=None):
         return reshape(roll(ravel(a), shift, 0), a.shape)
     for s, x in zip(np.atleast_1d(shift).tolist(), np.atleast_1d(axis).tolist()):
         x = axis_of(a, x)
-        n = a._known(a._shape[x], "length")
-        a = take(a, (np.arange(n) - s) % max(n, 1), x)
+        n = a._shape[x]
+        if n is None:
+            a = take(a, (positions(a, x) - s) % np.maximum(_traced_sizes.stand_in(Dimension(a, x)), 1), x)
+        else:
+            a = take(a, (np.arange(n) - s) % max(n, 1), x)
     return a
+
+
+def positions(t, axis):
+    """0, 1, ... along an axis."""
+    n = t._shape[axis]
+    return t._trace.add("positions", [t], {"axis": axis}, [((n,), np.int64)])[0]
 
 
 def repeat(a, repeats, axis=None):
     if axis is None:
         a, axis = ravel(a), 0
     axis = axis_of(a, axis)
-    return take(a, np.repeat(np.arange(a._known(a._shape[axis], "length")), repeats), axis)
+    if a._shape[axis] is not None:
+        return take(a, np.repeat(np.arange(a._shape[axis]), repeats), axis)
+    times = operator.index(repeats)
+    if times <= 0:
+        return a[(slice(None),) * axis + (slice(times, 0),)]
+    return take(a, positions(concatenate([a] * times, axis), axis) // times, axis)
 
 
 def tile(A, reps):
@@ -161,14 +224,18 @@ def pad(array, pad_width, mode="constant", constant_values=0):
         array._trace.end(f"it uses np.pad with mode {mode!r}")
     widths = np.broadcast_to(pad_width, (array.ndim, 2)).tolist()
     for axis, (before, after) in enumerate(widths):
-        parts = []
-        for n in (before, after):
-            shape = list(array.shape)
-            shape[axis] = n
-            array._known(None if None in shape else 0, "shape")
-            parts.append(np.full(shape, constant_values, array.dtype))
-        array = concatenate([parts[0], array, parts[1]], axis) if before or after else array
+        if before or after:
+            fill = np.asarray(constant_values).astype(array.dtype)
+            parts = [filled(array, fill, array.shape[:axis] + (n,) + array.shape[axis + 1:]) for n in (before, after)]
+            array = concatenate([parts[0], array, parts[1]], axis)
     return array
+
+
+def filled(t, value, shape):
+    """An array of a shape, whose sizes may be those of t, that has one value everywhere."""
+    if not any(type(d) is Dimension for d in shape):
+        return np.full(shape, value)
+    return broadcast_to(t._trace.tensor(value), shape)
 
 
 def diff(a, n=1, axis=-1):

@@ -47,6 +47,15 @@ def reshape(t, *shape, order="C", **kwargs):
 
 def _reshape_unknown(t, shape):
     """A reshape whose dimensions are found when the program runs."""
+    operands, sizes = _sizes(t, shape)
+    if sizes.count(-1) > 1 or any(d < -1 for d in sizes if isinstance(d, int)):
+        t._trace.end(f"it reshapes a value of shape {t._shape} into {tuple(shape)}")
+    out = tuple(d if isinstance(d, int) and d != -1 else None for d in sizes)
+    return t._trace.add("reshape", operands, {"shape": sizes}, [(out, t._dtype)])[0]
+
+
+def _sizes(t, shape):
+    """The operands of a node that makes a shape of a stand-in, and the shape as core/op reads it: of dimensions of theirs too."""
     operands, sizes = [t], []
     for d in shape:
         if type(d) is Dimension:
@@ -55,10 +64,7 @@ def _reshape_unknown(t, shape):
             operands += [] if known else [of]
             d = [known[0] if known else len(operands) - 1, d.axis]
         sizes.append(d)
-    if sizes.count(-1) > 1 or any(d < -1 for d in sizes if isinstance(d, int)):
-        t._trace.end(f"it reshapes a value of shape {t._shape} into {tuple(shape)}")
-    out = tuple(d if isinstance(d, int) and d != -1 else None for d in sizes)
-    return t._trace.add("reshape", operands, {"shape": sizes}, [(out, t._dtype)])[0]
+    return operands, sizes
 
 
 def viewed(t, op, attrs, shape):
@@ -115,12 +121,15 @@ def moveaxis(t, source, destination):
     return transpose(t, order)
 
 
-def broadcast_to(t, shape, subok=False):
-    shape = tuple(operator.index(d) for d in (shape if isinstance(shape, (tuple, list)) else (shape,)))
+def broadcast_to(array, shape, subok=False):
+    shape = shape if isinstance(shape, (tuple, list)) else (shape,)
+    shape = [d if type(d) is Dimension else operator.index(d) for d in shape]
+    t, out = array, tuple(None if type(d) is Dimension else d for d in shape)
     pad = len(shape) - t.ndim
-    if pad < 0 or any(d not in (1, None, shape[pad + i]) for i, d in enumerate(t._shape)):
-        t._trace.end(f"it broadcasts a value of shape {t._shape} to {shape}")
-    return viewed(t, "broadcast_to", {"shape": shape}, shape)
+    if pad < 0 or any(None not in (d, out[pad + i]) and d not in (1, out[pad + i]) for i, d in enumerate(t._shape)):
+        t._trace.end(f"it broadcasts a value of shape {t._shape} to {tuple(shape)}")
+    operands, sizes = _sizes(t, shape)
+    return t._trace.add("broadcast_to", operands, {"shape": sizes}, [(out, t._dtype)])[0]
 
 
 def concatenate(arrays, axis=0, out=None, dtype=None, casting="same_kind"):

@@ -10,6 +10,7 @@ import warnings
 import numpy as np
 
 from infeed import _trace
+from infeed._stand_in import SIZES
 from infeed._trace import Tensor, cast
 
 _WEAK = (int, float, complex)
@@ -58,6 +59,10 @@ def array_ufunc(self, ufunc, method, *inputs, **kwargs):
         from infeed import _traced_sums
 
         return _traced_sums.reduce_of_ufunc(trace, ufunc, *inputs, **kwargs)
+    if method == "accumulate":
+        from infeed import _traced_scans
+
+        return _traced_scans.accumulate(trace, ufunc, *inputs, **kwargs)
     if method != "__call__":
         trace.end(f"it uses np.{ufunc.__name__}.{method}")
     kwargs = {k: v for k, v in kwargs.items() if v is not None and (k, v) not in (("casting", "same_kind"), ("order", "K"),
@@ -76,6 +81,8 @@ def call(trace, ufunc, inputs, dtype=None):
         return _traced_sums.matmul(trace, *inputs)
     if ufunc is np.divmod:
         return call(trace, np.floor_divide, inputs, dtype), call(trace, np.remainder, inputs, dtype)
+    if any([type(v) in SIZES for v in inputs]):
+        return _with_sizes(trace, ufunc, inputs, dtype)
     inputs = [trace.operand(v) for v in inputs]
     for v in inputs:
         if type(v) not in _WEAK and (v.dtype.hasobject or v.dtype.kind in "SU"):
@@ -87,6 +94,25 @@ def call(trace, ufunc, inputs, dtype=None):
         return known
     loop, result = _loop(trace, ufunc, inputs, dtype)
     return _apply(trace, ufunc, inputs, loop, result)
+
+
+def _with_sizes(trace, ufunc, inputs, dtype):
+    """A ufunc of stand-ins and sizes, which are Python's numbers: the others' dtype holds."""
+    from infeed import _traced_sizes
+
+    one = [1 if type(v) in SIZES else trace.operand(v) for v in inputs]
+    loop, result = _loop(trace, ufunc, one, dtype)
+    made = []
+    for v, given, d in zip(inputs, one, loop):
+        if type(v) in SIZES:
+            if d.kind not in "fc" and d not in _WIDE:
+                v.index()  # NumPy raises OverflowError where it does not fit
+            given = cast(_traced_sizes.stand_in(v), d)
+        made.append(given)
+    return _apply(trace, ufunc, made, loop, result)
+
+
+_WIDE = (np.dtype(np.int32), np.dtype(np.int64))
 
 
 def _apply(trace, ufunc, inputs, loop, result):

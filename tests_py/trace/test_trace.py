@@ -48,7 +48,7 @@ ENDS = {
     "index": (lambda x: [1, 2, 3][x[0, 0]], "needs the values of its argument"),
     "int()": (lambda x: int(x[0, 0]), "needs the values of its argument"),
     "np.array": (lambda x: np.array(x), "needs the values of its argument"),
-    "other library": (lambda x: np.linalg.norm(x), "np.norm"),
+    "other library": (lambda x: np.linalg.inv(x[:3, :3]), "np.inv"),
     "in place": (in_place, "in place"),
     "assignment": (assigns, "assigns to items"),
     "out=": (through_out, "out="),
@@ -57,17 +57,21 @@ ENDS = {
     "np.random": (lambda x: x + np.random.rand(), "each time it is called"),
     "random": (lambda x: x * random.random(), "each time it is called"),
     "counter": (lambda x: x + next(counter), "each time it is called"),
-    "sort": (lambda x: np.sort(x), "np.sort"),
-    "mask": (lambda x: x[x > 0], "mask"),
+    "sort": (lambda x: np.partition(x, 1), "np.partition"),
+    "order of equals": (lambda x: np.argsort(x), "kind='stable'"),
+    "mask": (lambda x: x[x[:2] > 0], "a mask of shape (2, 4)"),
+    "mask with others": (lambda x: x[x[:, 0] > 0, 1], "several values"),
+    "step": (lambda x: x[::x[0, 0].astype(int)], "step"),
+    "bound": (lambda x: x[x[0, 0]:], "slices by a value of float32"),
     "format": (lambda x: {"name": f"{x}", "x": x}, "formats"),
     "method": (lambda x: x.tolist(), ".tolist"),
     "exception": (lambda x: {}[1], "raised KeyError: 1"),
     "axis": (lambda x: x.sum(axis=3), "axis 3"),
     "shapes": (lambda x: x + np.zeros(3), "cannot be broadcast"),
     "None": (lambda x: None, "None"),
-    "where of one": (lambda x: np.where(x), "where values are true"),
+    "array of it": (lambda x: np.asarray(x, "f8"), "x.astype(dtype)"),
     "ufunc": (lambda x: np.nextafter(x, x), "np.nextafter"),
-    "ufunc method": (lambda x: np.add.accumulate(x), "np.add.accumulate"),
+    "ufunc method": (lambda x: np.maximum.accumulate(x), "np.maximum.accumulate"),
     "negative power": (lambda x: x.astype("i4") ** x.astype("i4"), "error in NumPy"),
     "too large a number": (lambda x: x.astype("u1") + 300, "cannot hold"),
     "pickle": (lambda x: __import__("copy").deepcopy(x), "copies or pickles"),
@@ -145,12 +149,12 @@ def test_unknown_dimensions(name):
 
 
 @pytest.mark.parametrize("words, function", {
-    "length": lambda x: len(x), "size": lambda x: x / x.size, "each row": lambda x: [r for r in x],
-    "shape": lambda x: np.zeros_like(x), "dimension 0": lambda x: x / x.shape[0], "dimension 0 ": lambda x: np.zeros(x.shape),
+    "length": lambda x: len(x), "a size": lambda x: x / (x.size + 0.5), "each row": lambda x: [r for r in x],
+    "squeezes": lambda x: np.squeeze(x), "dimension 0": lambda x: x.astype("u1") * x.shape[0], "dimension 0 ": lambda x: np.zeros(x.shape),
 }.items())
 def test_what_needs_a_dimension(words, function):
     reason = with_unknown(function, X)
-    assert "differs between elements" in reason and (words.strip() in reason or words == "each row")
+    assert "differ" in reason and "between elements" in reason and (words.strip() in reason or words == "each row")
 
 
 def test_errors_of_shapes_come_when_it_runs():
