@@ -68,12 +68,13 @@ def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     return where(call(x._trace, np.equal, (x, x.dtype.type(-np.inf))), x.dtype.type(low), out)
 
 
-def _like(make):
-    def like(a, *args, dtype=None, shape=None, **kwargs):
-        value = make((), *args, dtype=dtype or a.dtype)
-        return filled(a, value, a.shape if shape is None else tuple(np.atleast_1d(shape).tolist()))
+def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, **kwargs):
+    value = np.full((), fill_value, dtype or a.dtype)
+    return filled(a, value, a.shape if shape is None else tuple(np.atleast_1d(shape).tolist()))
 
-    return like
+
+def _like(value):
+    return lambda a, dtype=None, *args, **kwargs: full_like(a, value, dtype, *args, **kwargs)
 
 
 def _copy(t, *args, **kwargs):
@@ -120,7 +121,7 @@ _FUNCTIONS = {
     np.max: max_, np.min: min_, np.amax: max_, np.amin: min_, np.any: any_, np.all: all_, np.argmax: argmax,
     np.argmin: argmin, np.mean: mean, np.var: var, np.std: std, np.ptp: ptp, np.count_nonzero: count_nonzero,
     np.dot: dot, np.outer: outer, np.copy: _copy, np.real: Tensor.real.fget, np.imag: Tensor.imag.fget,
-    np.zeros_like: _like(np.zeros), np.ones_like: _like(np.ones), np.full_like: _like(np.full), np.empty_like: _like(np.zeros),
+    np.zeros_like: _like(0), np.ones_like: _like(1), np.full_like: full_like, np.empty_like: _like(0),
     np.shape: lambda a: a.shape, np.ndim: lambda a: a.ndim, np.size: lambda a, axis=None: a.size if axis is None else len(
         moveaxis(a, axis, 0)),
 }

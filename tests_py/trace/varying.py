@@ -39,7 +39,7 @@ for d in SIZED:
     case(f"slice by values {d}", lambda x, i: (x[i:], x[:i], x[i:i + 2], x[:, -i:], x[i::2], x[i:2:-1]), a, "i4[]")
     case(f"crop {d}", lambda x, i, j: x[i:i + 3, j:j + 2], a, "i8[]", "u1[]")
     case(f"index and slice by values {d}", lambda x, i: (x[0, i % 3], x[i % 3, ::-1], x[..., i % 3], x[None, i % 3, 1:]), a, "i8[]")
-    case(f"likes {d}", lambda x: (np.ones_like(x, dtype="i4"), np.zeros_like(x, dtype=bool)), a)
+    case(f"likes {d}", lambda x: (np.ones_like(x, dtype="i4"), np.zeros_like(x, bool), np.full_like(x, 3, "f8"), np.ones_like(x, "u1", shape=(2, 2))), a)
     case(f"append {d}", lambda x: (np.append(x, x[:1]), np.append(x, x, axis=0)), a)
 for d in EVERY:
     case(f"nonzero {d}", lambda x: (np.nonzero(x), x.nonzero(), np.where(x), np.flatnonzero(x), np.argwhere(x)), f"{d}[4,5]")
