@@ -12,8 +12,9 @@
 //
 // Components that are no arrays. A dataset that is a component, as those of window
 // are, is a string that can be read as one ([DatasetName]); a component of a ragged
-// batch is its values and shapes ([RaggedName]). Their structure says so, so that they
-// go through every operation.
+// batch is its values and shapes ([RaggedName]), and an array that was taken out of
+// one keeps a sign of it, so that batches of such arrays are ragged again. Their
+// structure says so, so that they go through every operation.
 //
 // Randomness. A pass is named by a key. repeat gives each repetition of its input
 // a key of its own, made from that of the pass; shuffle makes its order from the

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"infeed/core/block"
 	"infeed/core/dataset"
@@ -15,8 +17,9 @@ import (
 
 // DatasetName is the name of the named tuple that a component becomes whose values
 // are datasets; no type of Python can have it. Its only key is the description of
-// their elements, as spec.Component writes it in JSON, and its only field a string
-// that [DatasetOf] reads. So elements that have datasets are elements like others.
+// their elements, as spec.Component writes it in JSON, or spec.Element where they are no
+// tensors, and its only field a string that [DatasetOf] reads. So elements that have
+// datasets are elements like others.
 const DatasetName = ":dataset"
 
 // WindowOptions says what the windows of Window are.
@@ -58,9 +61,10 @@ func (o WindowOptions) windows(n int64) int64 {
 }
 
 type windows struct {
-	in   dataset.Definition
-	o    WindowOptions
-	spec *spec.Element
+	in     dataset.Definition
+	o      WindowOptions
+	spec   *spec.Element
+	starts []int // of what each dataset is made of among the components of elements, and where the last ends
 }
 
 type indexedWindows struct {
@@ -77,42 +81,71 @@ func Window(in dataset.Definition, o WindowOptions) (dataset.Definition, error) 
 			return nil, errs.New(errs.InvalidArgument, op, "%s is %d; it must be at least 1 and at most %d", name, x, math.MaxInt32)
 		}
 	}
-	e, err := datasetsOf(in.Spec())
+	e, starts, err := datasetsOf(in.Spec())
 	if err != nil {
 		return nil, err
 	}
-	w := windows{in, o, e}
+	w := windows{in, o, e, starts}
 	if indexed, ok := in.(dataset.Indexed); ok {
 		return &indexedWindows{w, indexed}, nil
 	}
 	return &w, nil
 }
 
-// datasetsOf describes elements that have a dataset for each component.
-func datasetsOf(e *spec.Element) (*spec.Element, error) {
-	out := &spec.Element{}
-	rest := e.Components
-	var err error
-	out.Structure, err = replaceLeaves(e.Structure, func() (spec.Structure, error) {
-		text, err := componentText(rest[0])
-		rest = rest[1:]
+// datasetsOf describes elements that have a dataset for each component, and says where
+// what it is made of starts among the components of elements, and at last ends.
+func datasetsOf(e *spec.Element) (out *spec.Element, starts []int, err error) {
+	out, starts = &spec.Element{}, []int{0}
+	out.Structure, err = replaceLeaves(e.Structure, func(s spec.Structure) (spec.Structure, error) {
+		from := starts[len(starts)-1]
+		starts = append(starts, from+s.Leaves())
+		text, err := elementText(s, e.Components[from:from+s.Leaves()])
 		out.Components = append(out.Components, spec.Component{DType: spec.Text})
 		return spec.Structure{Kind: spec.NamedTuple, Name: DatasetName, Keys: []string{text}, Items: make([]spec.Structure, 1)}, err
 	})
-	return out, err
+	return out, starts, err
 }
 
-// componentText is a component in JSON, as short as can be, so that equal components
-// have equal texts.
-func componentText(c spec.Component) (string, error) {
-	shape, err := json.Marshal(append([]int64{}, c.Shape...))
-	return fmt.Sprintf(`{"dtype":%q,"shape":%s}`, c.DType.Code(), shape), err
-}
-
-// replaceLeaves puts what leaf returns in the place of each leaf.
-func replaceLeaves(s spec.Structure, leaf func() (spec.Structure, error)) (_ spec.Structure, err error) {
+// elementText is a component in JSON, as short as can be, so that equal ones have equal
+// texts; one that is no tensor is an element.
+func elementText(s spec.Structure, parts []spec.Component) (string, error) {
+	var texts []string
+	for _, c := range parts {
+		shape, err := json.Marshal(append([]int64{}, c.Shape...))
+		if err != nil {
+			return "", err
+		}
+		texts = append(texts, fmt.Sprintf(`{"dtype":%q,"shape":%s}`, c.DType.Code(), shape))
+	}
 	if s.Kind == spec.Leaf {
-		return leaf()
+		return texts[0], nil
+	}
+	var keys []string
+	for _, k := range s.Keys {
+		keys = append(keys, fmt.Sprintf(`[%q,null]`, k))
+	}
+	return fmt.Sprintf(`{"structure":{"dict":[%s],"name":%q},"components":[%s]}`, strings.Join(keys, ","), s.Name, strings.Join(texts, ",")), nil
+}
+
+// elementOf reads what elementText wrote.
+func elementOf(text string) (*spec.Element, error) {
+	e := &spec.Element{}
+	if !strings.HasPrefix(text, `{"structure":`) {
+		e.Components = make([]spec.Component, 1)
+		return e, json.Unmarshal([]byte(text), &e.Components[0])
+	}
+	err := json.Unmarshal([]byte(text), e)
+	if err == nil && e.Structure.Leaves() != len(e.Components) {
+		err = errs.New(errs.InvalidArgument, "window", "%d components", len(e.Components))
+	}
+	return e, err
+}
+
+// replaceLeaves puts what leaf returns in the place of each component, be it a leaf, or a
+// named tuple that stands for one.
+func replaceLeaves(s spec.Structure, leaf func(spec.Structure) (spec.Structure, error)) (_ spec.Structure, err error) {
+	if s.Kind == spec.Leaf || s.Kind == spec.NamedTuple && (s.Name == RaggedName || s.Name == anyRankName || s.Name == DatasetName) {
+		return leaf(s)
 	}
 	out := s
 	out.Items = make([]spec.Structure, len(s.Items))
@@ -131,8 +164,8 @@ func DatasetOf(s spec.Structure, value []byte) (dataset.Indexed, error) {
 	if s.Name != DatasetName || len(s.Keys) != 1 {
 		return nil, errs.New(errs.InvalidArgument, op, "this component is no dataset")
 	}
-	e := &spec.Element{Components: make([]spec.Component, 1)}
-	if err := json.Unmarshal([]byte(s.Keys[0]), &e.Components[0]); err != nil {
+	e, err := elementOf(s.Keys[0])
+	if err != nil {
 		return nil, errs.Wrap(err, errs.InvalidArgument, op, "%q describes no component", s.Keys[0])
 	}
 	rest := append([]byte(nil), value...)
@@ -182,9 +215,12 @@ func (w *windows) write(rows []pickedRow, out block.Block, scratch []byte) []byt
 		scratch = scratch[:0]
 		for rest := rows; len(rest) > 0; {
 			n := 1
-			for ; n < len(rest) && rest[n].block.Shapes.Components[i].Equal(rest[0].block.Shapes.Components[i]); n++ {
+			for ; n < len(rest) && w.alike(i, rest[n], rest[0]); n++ {
 			}
-			scratch = appendRows(scratch, i, rest[:n])
+			scratch = binary.AppendUvarint(scratch, uint64(n))
+			for part := w.starts[i]; part < w.starts[i+1]; part++ {
+				scratch = appendRows(scratch, part, rest[:n])
+			}
 			rest = rest[n:]
 		}
 		c.Text.Append(scratch)
@@ -192,10 +228,18 @@ func (w *windows) write(rows []pickedRow, out block.Block, scratch []byte) []byt
 	return scratch
 }
 
+// alike tells whether what dataset i is made of has equal shapes in two rows.
+func (w *windows) alike(i int, a, b pickedRow) bool {
+	if a.block == b.block {
+		return true
+	}
+	from, to := w.starts[i], w.starts[i+1]
+	return slices.EqualFunc(a.block.Shapes.Components[from:to], b.block.Shapes.Components[from:to], spec.Component.Equal)
+}
+
 // appendRows appends a component of rows as appendBlock does.
 func appendRows(to []byte, i int, rows []pickedRow) []byte {
 	component := rows[0].block.Shapes.Components[i]
-	to = binary.AppendUvarint(to, uint64(len(rows)))
 	for _, d := range component.Shape {
 		to = binary.AppendUvarint(to, uint64(d))
 	}

@@ -2,6 +2,7 @@ package transform
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -92,6 +93,32 @@ func TestWindowsOfStructures(t *testing.T) {
 		}
 	}
 	require.Equal(t, `(:dataset({"dtype":"<i8","shape":[]}=object[]), :dataset({"dtype":"|O","shape":[-1]}=object[]), :dataset({"dtype":"<i8","shape":[-1]}=object[]))`, d.Spec().String())
+}
+
+// What is no tensor is one dataset, of all its parts.
+func TestWindowsOfWhatIsNoTensor(t *testing.T) {
+	for name, in := range map[string]dataset.Definition{
+		"ragged": raggedIn(grids(5), false), "rows": must(Unbatch(raggedIn(grids(5), true))), "windows": windowed(stream(mixed(5)), WindowOptions{2, 2, 1, false}),
+	} {
+		d := windowed(in, WindowOptions{2, 2, 1, false})
+		t.Run(name, func(t *testing.T) { datasettest.Check(t, d, limit) })
+		require.Len(t, d.Spec().Components, 3)
+		datasets := d.Spec().Structure.Items
+		for i, s := range datasets {
+			w, err := DatasetOf(s, []byte(datasettest.ReadAll(t, d, dataset.PassKey(0), 1)[0].Texts[i][0]))
+			require.NoError(t, err)
+			require.Equal(t, in.Spec().Structure.Items[i], w.Spec().Structure, name)
+		}
+	}
+	d := windowed(raggedIn(grids(6), true), WindowOptions{2, 2, 1, false})
+	s := d.Spec().Structure.Items[0]
+	require.Equal(t, `{"structure":{"dict":[["values",null],["shapes",null]],"name":":ragged"},"components":[{"dtype":"<i8","shape":[-1]},{"dtype":"<i4","shape":[3,2]}]}`, s.Keys[0])
+	w := contents(t, d, 0)[0]
+	require.Equal(t, []string{"[8], [3 2]", "[5], [3 2]"}, []string{w[0].Shapes, w[1].Shapes})
+	require.Equal(t, []int64{1, 2, 1, 2, 3, 4, 5, 6}, w[0].Int64s())
+	s.Keys = []string{strings.Replace(s.Keys[0], `["values",null],`, "", 1)}
+	_, err := DatasetOf(s, nil)
+	require.ErrorContains(t, err, "describes no component")
 }
 
 // A window is an error when one of its elements is, and no other.

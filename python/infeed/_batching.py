@@ -5,7 +5,7 @@ import base64
 import numpy as np
 
 from infeed import _arguments, _definition, _subdataset
-from infeed._errors import InvalidArgumentError, UnimplementedError
+from infeed._errors import InvalidArgumentError
 from infeed._spec import Structure, dtype_of
 
 
@@ -95,10 +95,7 @@ class Batching:
         size = _arguments.at_least("window", "size", size, 1)
         args = {"size": size, "shift": size if shift is None else _arguments.at_least("window", "shift", shift, 1),
                 "stride": _arguments.at_least("window", "stride", stride, 1), "drop_remainder": bool(drop_remainder)}
-        if self._node.structure.has("ragged", "any"):
-            raise UnimplementedError("window: components that are ragged, or of unknown rank, cannot be in windows; map them to arrays first")
-        datasets = iter([Structure("dataset", items=(Structure("leaf"),), example=s) for s in self._node.specs])
-        return self._apply("window", args, self._node.structure.replaced(datasets))
+        return self._apply("window", args, self._node.structure.rebuilt(_windowed, self._node.specs))
 
     def bucket_by_sequence_length(self, element_length_func, bucket_boundaries, bucket_batch_sizes, padded_shapes=None,
                                   padding_values=None, pad_to_bucket_boundary=False, no_padding=False, drop_remainder=False, name=None):
@@ -167,6 +164,11 @@ def _ragged(part, specs):
     if part.kind == "leaf" and None in specs[0].shape:
         return Structure("ragged", items=(_LEAF, _LEAF), example=specs[0])
     return _stacked(part, specs)
+
+
+def _windowed(part, specs):
+    """What a component becomes in windows."""
+    return Structure("dataset", items=(_LEAF,), example=(part, specs))
 
 
 def _taken(part, specs):

@@ -307,9 +307,9 @@ def of_text(structure, text):
     """The dataset that a component of kind "dataset" is."""
     if (given := _template.argument(text, _template.Bytes)) is not None:
         args = {"structure": structure.document(), "data": given}
-        return Dataset(_template.InputNode("dataset_of", args, Structure("leaf"), [structure.example]))
+        return Dataset(_template.InputNode("dataset_of", args, *structure.example))
     args = {"structure": structure.document(), "data": base64.b64encode(text).decode()}
-    return Dataset(_definition.Node("dataset_of", args, structure=Structure("leaf")))
+    return Dataset(_definition.Node("dataset_of", args, structure=structure.example[0]))
 
 
 def _unpickled(cls, state):

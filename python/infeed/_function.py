@@ -13,7 +13,7 @@ import weakref
 
 import numpy as np
 
-from infeed import _definition, _errors, _trace
+from infeed import _definition, _errors, _ragged, _trace
 from infeed._decoder import Decoder
 from infeed._errors import InvalidArgumentError
 from infeed._spec import Structure, TensorSpec, settled
@@ -209,9 +209,9 @@ class Function:
         return self._of(element)
 
     def _of(self, element):
-        structure, leaves = Structure.of(self.call(copied(element)))
+        structure, leaves = _ragged.split(self.call(copied(element)), f"{self.op}: the result")
         arrays = [_trace.result_array(v, f"{self.op}: the result{path} of {self.name}") for path, v in leaves]
-        self._own = structure, [TensorSpec((None,) * a.ndim, a.dtype) for a in arrays]
+        self._own = structure, structure.of_parts([TensorSpec((None,) * a.ndim, a.dtype) for a in arrays])
         return self._own
 
     def document(self):
@@ -283,7 +283,7 @@ _FRESH = [sys.getrefcount(v) for v in (np.empty(0),)][0]  # references to an arr
 def copied(element):
     """A copy for a function to do with as it likes."""
     structure, leaves = Structure.of(element)
-    return structure.pack([v.copy() if isinstance(v, np.ndarray) else v for _, v in leaves])
+    return structure.pack([_ragged.copied(v) if _ragged.is_ragged(v) else v.copy() if isinstance(v, np.ndarray) else v for _, v in leaves])
 
 
 def flattener(structure):
@@ -302,6 +302,8 @@ def flattener(structure):
                 raise _other(structure, result)
             return result
         return flat
+    if structure.has("ragged"):
+        return _ragged.flattener(structure, _other)
     document = structure.document()
 
     def nested(result):

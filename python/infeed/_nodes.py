@@ -1,6 +1,6 @@
 """Operations with a function of elements, as nodes of definitions."""
 
-from infeed import _arrays, _definition, _trace
+from infeed import _arrays, _definition, _ragged, _trace
 from infeed._function import Function, copied
 from infeed._spec import Structure, TensorSpec
 
@@ -57,7 +57,7 @@ class MapNode(FunctionNode):
                 structure, leaves = Structure.of(self.function.call(copied(element)) if result is None else result)
             except Exception:
                 return super().first_element()
-            self._first = structure.pack([_element(_trace.result_array(v, "the result")) for _, v in leaves])
+            self._first = structure.pack([_ragged.copied(v) if _ragged.is_ragged(v) else _element(_trace.result_array(v, "the result")) for _, v in leaves])
         return self._first
 
 

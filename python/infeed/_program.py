@@ -8,8 +8,7 @@ import struct
 
 import numpy as np
 
-from infeed import _definition, _native, _text
-from infeed._spec import Structure
+from infeed import _definition, _native, _ragged, _text
 
 _U64 = (1 << 64) - 1
 
@@ -67,5 +66,5 @@ def _column(memory, offset, shape, dtype):
 
 def of_traced(traced, structure, element, seed=(0,), first=0):
     """What a traced function gives for an element, run by the engine, nested as its results."""
-    leaves = [v for _, v in Structure.of(element)[1]] if structure.kind != "leaf" else [element]
+    leaves = _ragged.components(structure, element) if structure.kind != "leaf" else [element]
     return traced.structure.pack(results(traced.document, traced.specs, leaves, seed=seed, first=first))

@@ -189,7 +189,7 @@ class Structure:
         self.keys = keys  # of a dict as it had them; fields of a named tuple; of an array out of a ragged component, the dtype of shapes
         self.order = order  # of a dict: sorted keys
         self.items = items  # in the order of components
-        self.example = example  # what makes a dict or named tuple of the user's type; the spec of a dataset's elements, of a ragged component's arrays
+        self.example = example  # what makes a dict or named tuple of the user's type; structure and specs of a dataset's elements; the spec of a ragged component's arrays
 
     @classmethod
     def of(cls, value, path=""):
@@ -242,6 +242,20 @@ class Structure:
 
         return visit(self)
 
+    def of_parts(self, specs):
+        """specs, with the length of the shapes of what is ragged, which is its arrays' number of dimensions."""
+        specs, at = list(specs), 0
+
+        def visit(part, found):
+            nonlocal at
+            at += len(found)
+            if part.kind == "ragged" and len(found) == 2:
+                specs[at - 1] = TensorSpec((*found[1].shape[:-1], len(part.example.shape)), found[1].dtype)
+            return part
+
+        self.rebuilt(visit, specs)
+        return specs
+
     def is_flat_tuple(self):
         """Whether an element is the tuple of its components."""
         return self.kind == "tuple" and all(item.kind == "leaf" for item in self.items)
@@ -256,7 +270,7 @@ class Structure:
         if self.kind == "any":
             return {"dict": [["values", None], ["shape", None]], "name": ":tensor"}
         if self.kind == "dataset":
-            return {"dict": [[_component(self.example), None]], "name": ":dataset"}
+            return {"dict": [[_described(*self.example), None]], "name": ":dataset"}
         if self.kind == "tuple":
             return {"tuple": inside}
         if self.kind == "dict":
@@ -289,7 +303,8 @@ class Structure:
     def _dataset(self, values):
         """The dataset that a text stands for; of a spec, that of such datasets."""
         if isinstance(values[0], TensorSpec):
-            return DatasetSpec(self.example)
+            structure, specs = self.example
+            return DatasetSpec(structure.pack(specs))
         from infeed import _dataset
 
         return _dataset.of_text(self, values[0])
@@ -299,8 +314,10 @@ class Structure:
         flat, shapes = values if len(values) == 2 else (values[0], None)
         if isinstance(flat, TensorSpec):
             return RaggedTensorSpec((*(() if shapes is None else shapes.shape[:-1]), *self.example.shape), flat.dtype)
-        if shapes is None or not isinstance(flat, np.ndarray):  # a stand-in
-            return flat if shapes is None else values
+        if shapes is None:
+            return flat
+        if type(flat) is not np.ndarray:  # a stand-in
+            return _parts(self, values)
         out = np.empty(shapes.shape[:-1], object)
         start = 0
         for i, shape in enumerate(shapes.reshape(-1, shapes.shape[-1]).tolist()):
@@ -327,20 +344,28 @@ class Structure:
 def _reshaped(values):
     """An array of its values and its shape; the spec of such, of the specs of its parts. UnimplementedError: they were stacked."""
     flat, shape = values
+    if type(flat) is not np.ndarray and not isinstance(flat, TensorSpec):  # a stand-in
+        return _parts(Structure("any", items=(Structure("leaf"),) * 2), values)
     if len(flat.shape) != 1:
         raise UnimplementedError("components of unknown rank cannot be stacked by batch and the like; map them to arrays first")
     if isinstance(flat, TensorSpec):
         return UnknownRankSpec(flat.dtype)
-    if not isinstance(flat, np.ndarray):  # a stand-in
-        return values
     return flat.reshape(shape) if len(shape) else flat.reshape(())[()]
 
 
-def _component(spec):
-    """A component as core/spec writes it in JSON."""
+def _parts(structure, values):
+    from infeed._stand_in import Parts
+
+    return Parts(structure, values)
+
+
+def _described(structure, specs):
+    """A component as the engine writes it in JSON: as core/spec does one, or an element where it is no tensor."""
     from infeed import _definition
 
-    return json.dumps({"dtype": _definition.code(spec.dtype), "shape": [-1 if d is None else d for d in spec.shape]}, separators=(",", ":"))
+    form = [{"dtype": _definition.code(s.dtype), "shape": [-1 if d is None else d for d in s.shape]} for s in specs]
+    form = form[0] if structure.kind == "leaf" else {"structure": structure.document(), "components": form}
+    return json.dumps(form, separators=(",", ":"))
 
 
 def _sorted_keys(value, path):

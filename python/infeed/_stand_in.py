@@ -73,6 +73,38 @@ def shape_of(value):
     return value._shape if type(value) is Tensor else value.shape
 
 
+class Parts:
+    """A stand-in for a component that the engine has in several parts: a ragged one, or one of unknown rank.
+
+    Functions can hand it on; whatever else they do with it ends the trace.
+    """
+
+    __slots__ = ("structure", "parts")
+    __hash__ = None
+
+    def __init__(self, structure, parts):
+        self.structure, self.parts = structure, parts
+
+    @property
+    def __class__(self):
+        return np.ndarray
+
+    def __repr__(self):
+        return "<traced ragged component>"
+
+    def __getattr__(self, name):
+        self.ends()
+
+    def ends(self, *args, **kwargs):
+        """Ends the trace."""
+        self.parts[0]._trace.end("it uses a component that is ragged, or of unknown rank")
+
+
+for _name in ("len iter getitem contains bool array eq ne lt le gt ge add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod rmod "
+              "pow rpow matmul rmatmul and rand or ror xor rxor neg pos abs invert index int float").split():
+    setattr(Parts, f"__{_name}__", Parts.ends)
+
+
 class Dimension:
     """A dimension that differs between elements, as functions see it: a number (see `_traced_sizes`), which they can give to reshape."""
 

@@ -19,7 +19,9 @@ import numpy as np
 from infeed import _arrays, _definition, _text
 from infeed._errors import InvalidArgumentError
 from infeed._spec import Structure, TensorSpec
-from infeed._stand_in import SIZES, Dimension, Tensor
+from infeed._stand_in import SIZES, Dimension, Parts, Tensor
+
+_LEAF = Structure("leaf")
 
 # How much closures may bring into a program, in bytes.
 _CONSTANT_BYTES = 64 << 20
@@ -325,8 +327,15 @@ def as_result(result):
 
 
 def _results(t, result):
-    structure, leaves = Structure.of(result)
-    tensors = [_result(t, path, v) for path, v in leaves]
+    outer, leaves = Structure.of(result)
+    tensors, parts = [], []
+    for path, v in leaves:
+        if type(v) is Parts:
+            tensors += map(t.tensor, v.parts)
+        else:
+            tensors.append(_result(t, path, v))
+        parts.append(v.structure if type(v) is Parts else _LEAF)
+    structure = outer.replaced(iter(parts))
     document = {"nodes": t.nodes, "outputs": [x._value for x in tensors], "structure": structure.document()}
     specs = [TensorSpec(x._shape, x._dtype) for x in tensors]
     return Traced(document, structure, specs, t.exact)
@@ -366,7 +375,7 @@ def agree(native, own, exact=True):
     """
     if isinstance(native, np.number) and type(native) is type(own) and native == own:
         return None
-    a, b = Structure.of(native), Structure.of(own)
+    a, b = _ragged.split(native, "the result"), _ragged.split(own, "the result")
     if a[0].document() != b[0].document():
         return f"the results are nested as {a[0].document()} and as {b[0].document()}"
     for (path, x), (_, y) in zip(a[1], b[1]):
@@ -401,4 +410,4 @@ def _difference(x, y, exact):
     return f"is {x[at]!r} at {list(at)} when run natively, and {y[at]!r} by Python"
 
 
-from infeed import _traced_functions, _traced_sizes, _traced_ufuncs  # noqa: E402,F401  they add methods to Tensor
+from infeed import _ragged, _traced_functions, _traced_sizes, _traced_ufuncs  # noqa: E402,F401  they add methods to Tensor

@@ -2,7 +2,6 @@
 
 from cases import case, expect
 
-ONCE = "Windows have no ragged components"
 PADDED = "Arrays out of ragged components are padded"
 
 
@@ -153,6 +152,62 @@ def test_padded_batch_of_rows(lib):
     return rows(lib, 1, 2).ragged_batch(2).unbatch().padded_batch(2)
 
 
-@case([[[[1], [2, 2]]]], infeed=expect([], raises="Unimplemented"), differs=ONCE)
+@case([[[[1], [2, 2]], [[3, 3, 3], []]], [[[4] * 4]]])
 def test_window(lib):
-    return rows(lib, 1, 2).ragged_batch(2).window(1).flat_map(lambda w: w.batch(1))
+    return rows(lib, 1, 2, 3, 0, 4).ragged_batch(2).window(2).flat_map(lambda w: w.batch(2))
+
+
+@case([[[1], [2, 2]], [[2, 2], [3, 3, 3]]])
+def test_window_of_rows(lib):
+    return rows(lib, 1, 2, 3).ragged_batch(2).unbatch().window(2, shift=1, drop_remainder=True).flat_map(lambda w: w.batch(2))
+
+
+@case([[1], [2, 2], [3, 3, 3]])
+def test_rows_of_windows(lib):
+    return rows(lib, 1, 2, 3).ragged_batch(2).window(2).flat_map(lambda w: w.unbatch())
+
+
+@case([([[1], [2, 2]], 0), ([[3, 3, 3]], 1)])
+def test_windows_of_a_tuple(lib):
+    return lib.Dataset.zip((rows(lib, 1, 2, 3).ragged_batch(2), lib.Dataset.range(2))).window(2).flat_map(lambda a, b: lib.Dataset.zip((a, b)))
+
+
+@case([[[2], [3, 3]], [[4, 4, 4]]])
+def test_map(lib):
+    return rows(lib, 1, 2, 3).ragged_batch(2).map(lambda x: x + 1)
+
+
+@case([[2], [4, 4], [6, 6, 6]])
+def test_unbatch_of_a_map(lib):
+    return rows(lib, 1, 2, 3).ragged_batch(2).map(lambda x: x * 2).unbatch()
+
+
+@case([([[1], [2, 2]], 1), ([[3, 3, 3]], 2)])
+def test_map_that_hands_it_on(lib):
+    return lib.Dataset.zip((rows(lib, 1, 2, 3).ragged_batch(2), lib.Dataset.range(2))).map(lambda x, n: (x, n + 1))
+
+
+@case([[[2], [3, 3]], [[4, 4, 4]]])
+def test_scan(lib):
+    return rows(lib, 1, 2, 3).ragged_batch(2).scan(lib.array(0), lambda s, x: (s + 1, x + 1))
+
+
+@case([0, 0, 1])
+def test_flat_map_of_what_is_beside_it(lib):
+    ds = lib.Dataset.zip((rows(lib, 1, 2, 3).ragged_batch(1), lib.Dataset.range(3)))
+    return ds.flat_map(lambda x, n: lib.Dataset.range(n))
+
+
+@case([[[1], [2, 2]], [[3, 3, 3]], [[1], [2, 2]], [[3, 3, 3]]])
+def test_cache_and_repeat(lib):
+    return rows(lib, 1, 2, 3).ragged_batch(2).cache().repeat(2).prefetch(1)
+
+
+@case([[2, 2]])
+def test_take_skip_and_shard_of_rows(lib):
+    return rows(lib, 1, 2, 3, 4).ragged_batch(2).unbatch().take(3).skip(1).shard(2, 0)
+
+
+@case(order="law", law=lambda got: sorted(map(len, got[0])) == [1, 2, 3], passes=None)
+def test_shuffle_of_rows(lib):
+    return rows(lib, 1, 2, 3).ragged_batch(2).unbatch().shuffle(3, seed=1).batch(3)

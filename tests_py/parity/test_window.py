@@ -74,6 +74,11 @@ def test_zipped_by_flat_map(lib):
     return ds.window(2).flat_map(lambda a, b: lib.Dataset.zip(a.batch(2), b.batch(2)))
 
 
+@case([[0, 1], [2, 3], [4]])
+def test_of_windows(lib):
+    return lib.Dataset.range(5).window(2).window(2).flat_map(lambda w: w.flat_map(lambda v: v.batch(2)))
+
+
 @case([], raises="InvalidArgument")
 def test_size_zero(lib):
     return lib.Dataset.range(3).window(0)
