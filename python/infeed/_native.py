@@ -189,14 +189,15 @@ def close_at_exit(thing):
 
 
 def exiting():
-    """True once the interpreter has begun to end: waits must give up.
+    """True once the interpreter has begun to end, as its main thread and all that it waits for have: waits must give up.
 
     The main thread does not ask whether it is alive: where an exception of a signal handler comes meanwhile, Python before
     3.13 takes it for ended from then on. It believes what another thread found.
     """
     global _exiting
-    if not _exiting and not _context.in_main_thread() and not threading.main_thread().is_alive():
-        _exiting = True
+    main = threading.main_thread()
+    if not _exiting and not _context.in_main_thread() and not main.is_alive():
+        _exiting = all(t.daemon or t is main for t in threading.enumerate())
     return _exiting
 
 

@@ -58,6 +58,30 @@ def test_the_interpreter_ends(start, options, end):
     assert s.err == "" and s.gone()
 
 
+LOOPS = {**{name: f"Made(slow, 20, {text})" for name, text in OPTIONS.items()}, "no workers": "Made(slow, 20, workers=0)",
+         "functions": "infeed.Dataset.range(20).map(lambda x: slow(None, int(x)), num_parallel_calls=2)"}
+
+
+@pytest.mark.parametrize("dataset", LOOPS)
+def test_a_thread_that_the_interpreter_waits_for_goes_on(start, dataset):
+    """Python ends when the main thread and all that are no daemons have."""
+    s = start(f"""
+        import infeed, threading, time
+        import numpy as np
+        from samples import Made
+        def slow(ds, index):
+            time.sleep(0.02)
+            return np.full(5, index)
+        ds = {LOOPS[dataset]}
+        def loop():
+            threading.main_thread().join()
+            print(len(list(ds)))
+        threading.Thread(target=loop).start()
+        """)
+    assert s.wait(20) == 0, s.err
+    assert (s.out, s.err) == ("20\n", "") and s.gone()
+
+
 @options
 def test_an_exception_ends_the_interpreter(start, options):
     s = start(busy("raise ValueError('the end')", options))
