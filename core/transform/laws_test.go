@@ -56,8 +56,12 @@ func steps() []step {
 		{"enumerate", func(r *rd, d def) def { return Enumerate(d, r.Int64N(5)) }},
 		{"zip", func(_ *rd, d def) def { return zipped(d, d) }},
 		{"concatenate", func(_ *rd, d def) def { return must(Concatenate(d, d)) }},
-		{"batch", func(r *rd, d def) def { return must(Unbatch(must(Batch(first(d), r.Int64N(4)+1, r.IntN(2) == 0)))) }},
+		{"batch", func(r *rd, d def) def { return must(Unbatch(must(Batch(first(d), r.Int64N(4)+1, false)))) }},
+		{"full batch", func(r *rd, d def) def { return must(Unbatch(must(Batch(first(d), r.Int64N(4)+1, true)))) }},
 		{"rebatch", func(r *rd, d def) def {
+			return must(Unbatch(must(Rebatch(must(Batch(first(d), 2, false)), []int64{1, r.Int64N(4) + 1}, false))))
+		}},
+		{"full rebatch", func(r *rd, d def) def {
 			return must(Unbatch(must(Rebatch(must(Batch(first(d), 2, true)), []int64{1, r.Int64N(4) + 1}, r.IntN(2) == 0))))
 		}},
 		{"padded_batch", func(r *rd, d def) def {
@@ -128,6 +132,9 @@ func TestRandomGraphsAreTheSameOnStreams(t *testing.T) {
 		if strings.Contains(name, "shuffle") { // a whole dataset is shuffled otherwise than a stream
 			continue
 		}
+		if strings.Contains(name, "full") { // a stream is read to its end, which may fail; an indexed one as far as batches need
+			continue
+		}
 		for pass := range int64(2) {
 			var read [2][]datasettest.Element
 			for i, d := range both {
@@ -166,10 +173,15 @@ func TestBatchesThatFailLeaveOthersAsTheyAre(t *testing.T) {
 	}
 	for name, in := range map[string]dataset.Definition{"indexed": lame(13), "stream": stream(lame(13))} {
 		in = first(in)
-		require.Equal(t, []int64{-1, -1, -1, 9, 10, 11, -1}, whole(must(Batch(in, 3, false))), name)
-		require.Equal(t, []int64{-1, -1, -1, 9, 10, 11}, whole(must(Batch(in, 3, true))), name)
-		require.Equal(t, []int64{-1, -1, -1, 9, 10, 11, -1}, whole(must(PaddedBatch(in, 3, Padding{}, false))), name)
-		require.Equal(t, []int64{-1, -1, -1, 9, 10, 11}, whole(must(PaddedBatch(in, 3, Padding{}, true))), name)
+		all := []int64{-1, -1, -1, 9, 10, 11, -1}
+		full := all
+		if name == "indexed" { // what is in no batch is not looked at
+			full = all[:6]
+		}
+		require.Equal(t, all, whole(must(Batch(in, 3, false))), name)
+		require.Equal(t, full, whole(must(Batch(in, 3, true))), name)
+		require.Equal(t, all, whole(must(PaddedBatch(in, 3, Padding{}, false))), name)
+		require.Equal(t, full, whole(must(PaddedBatch(in, 3, Padding{}, true))), name)
 		require.Equal(t, []int64{3, 4, -1, -1, 7, 8, 9, 10, 11, -1}, whole(must(Skip(in, 3))), name)
 	}
 }

@@ -109,7 +109,9 @@ func (it *gatherIterator) batch(size int64, dst dataset.Sink) (int64, error) {
 			return 0, err
 		}
 		if err != nil {
-			return 0, it.fail(err, size-rows-1)
+			rest := waiting{scope: it.scope, in: it.in}
+			rest.drop(size - rows - 1)
+			return 0, err
 		}
 		rows += n
 	}
@@ -117,13 +119,6 @@ func (it *gatherIterator) batch(size int64, dst dataset.Sink) (int64, error) {
 		return 0, err
 	}
 	return 1, nil
-}
-
-// fail reads the last n elements of a batch in which one failed, and returns why.
-func (it *gatherIterator) fail(err error, n int64) error {
-	rest := waiting{scope: it.scope, in: it.in}
-	rest.drop(n)
-	return rest.told(err, it.dropRemainder)
 }
 
 func (g *indexedGather) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) (dataset.Iterator, error) {

@@ -107,7 +107,7 @@ func (w *waiting) batch(size int64, dropRemainder bool, dst dataset.Sink) (int64
 			break
 		}
 		if err != nil || direct {
-			return n, w.told(err, dropRemainder)
+			return n, err
 		}
 	}
 	return w.stack(1, min(size, w.rows), dst)

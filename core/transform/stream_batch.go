@@ -51,7 +51,7 @@ func (it *batchIterator) Next(limit int64, dst dataset.Sink) (int64, error) {
 			break
 		}
 		if err != nil || direct {
-			return n, w.told(err, it.dropRemainder)
+			return n, err
 		}
 	}
 	if w.rows < it.size {
@@ -73,7 +73,6 @@ type waiting struct {
 	at     int            // block in which the next row is
 	row    int64          // rows of it that are in batches
 	rows   int64          // that wait
-	short  bool           // the batch that was dropped would have been the last, and not whole
 }
 
 func (w *waiting) open(op string, s *dataset.Scope, from *dataset.Token, open func(*dataset.Token) (dataset.Iterator, error)) (err error) {
@@ -143,24 +142,14 @@ func (w *waiting) more(want, size int64, dst dataset.Sink) (made int64, direct b
 // drop reads the next n elements, which are in a batch with one that failed, so that
 // the batches after it are those that there would be without the failure.
 func (w *waiting) drop(n int64) {
-	w.short = false
 	for n > 0 && w.scope.Err() == nil {
 		w.buffer.Reset()
 		rows, err := w.in.Next(min(n, skipped), &w.buffer)
 		if errors.Is(err, io.EOF) {
-			w.short = true
 			return
 		}
 		n -= passed(rows, err)
 	}
-}
-
-// told is the error of a batch: the end, where the batch was to be left out.
-func (w *waiting) told(err error, dropRemainder bool) error {
-	if err != nil && w.short && dropRemainder {
-		return io.EOF
-	}
-	return err
 }
 
 // stacking is the sink of one call.

@@ -1,7 +1,7 @@
 """Dataset.batch."""
 
 import numpy as np
-from cases import case
+from cases import case, expect
 
 
 @case([[0, 1], [2, 3], [4]], cardinality=3)
@@ -88,3 +88,39 @@ def test_size_below_zero(lib):
 @case([], raises="Type")
 def test_size_is_no_int(lib):
     return lib.Dataset.range(3).batch(2.5)
+
+
+def broken_off(lib, n=3):
+    """n numbers, and then an error at the end."""
+    return lib.Dataset.range(n).apply(lib.assert_cardinality(n + 2))
+
+
+@case([[0, 1]], raises="FailedPrecondition")
+def test_what_fails_in_a_dropped_remainder(lib):
+    return broken_off(lib).batch(2, drop_remainder=True)
+
+
+@case([[0, 1]], raises="FailedPrecondition")
+def test_what_fails_in_a_dropped_remainder_of_padded_batch(lib):
+    return broken_off(lib).padded_batch(2, drop_remainder=True)
+
+
+@case([[0, 1]], raises="FailedPrecondition")
+def test_what_fails_in_a_dropped_remainder_of_rebatch(lib):
+    return broken_off(lib).batch(1).rebatch(2, drop_remainder=True)
+
+
+@case([], raises="FailedPrecondition")
+def test_what_fails_before_all(lib):
+    return broken_off(lib, 0).batch(2, drop_remainder=True)
+
+
+@case([], raises="DataLoss")
+def test_a_file_that_is_cut_in_a_dropped_remainder(lib):
+    return lib.TFRecordDataset(lib.path("cut.tfrecord")).batch(2, drop_remainder=True)
+
+
+@case([[0, -1]], raises="InvalidArgument", infeed=expect([[0, -1]], raises=None), differs="A dropped remainder is not made where there is random access")
+def test_what_fails_in_a_dropped_remainder_of_known_length(lib):
+    parsed = lib.Dataset.from_tensor_slices(["0", "-1", "x"]).map(lambda s: lib.io.decode_csv(s, [[0]])[0])
+    return parsed.batch(2, drop_remainder=True)
