@@ -135,6 +135,7 @@ func TestRandomGraphsAreTheSameOnStreams(t *testing.T) {
 		if strings.Contains(name, "full") { // a stream is read to its end, which may fail; an indexed one as far as batches need
 			continue
 		}
+		skips := strings.Contains(name, "skip") || strings.Contains(name, "shard") || strings.Contains(name, "window")
 		for pass := range int64(2) {
 			var read [2][]datasettest.Element
 			for i, d := range both {
@@ -143,6 +144,10 @@ func TestRandomGraphsAreTheSameOnStreams(t *testing.T) {
 					if read[i][k].Err != "" {
 						read[i][k].Err = "error"
 					}
+				}
+				// Where a stream fails and ends, that is told also by what went past it.
+				for n := len(read[i]); skips && n > 0 && read[i][n-1].Err != ""; n-- {
+					read[i] = read[i][:n-1]
 				}
 			}
 			require.Equal(t, read[0], read[1], "%d %s", seed, name)

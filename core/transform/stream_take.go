@@ -79,6 +79,7 @@ func (it *partIterator) Next(limit int64, dst dataset.Sink) (int64, error) {
 	if limit <= 0 {
 		return 0, io.EOF
 	}
+	var lost error // what failed last among those that are skipped
 	for it.skipped < it.skip {
 		if err := it.scope.Err(); err != nil { // nobody waits for the rest any more
 			return 0, err
@@ -86,13 +87,24 @@ func (it *partIterator) Next(limit int64, dst dataset.Sink) (int64, error) {
 		it.rest.Reset()
 		n, err := it.in.Next(min(it.skip-it.skipped, skipped), &it.rest)
 		it.skipped += passed(n, err)
-		if errors.Is(err, io.EOF) { // nobody asked for what else may fail here
-			return 0, err
+		if isEnd(err) {
+			return 0, brokenOff(lost, err)
 		}
+		lost = err // nobody asked for what fails here, but where it is the end
 	}
 	n, err := it.in.Next(limit, dst)
 	it.given += passed(n, err)
-	return n, err
+	return n, brokenOff(lost, err)
+}
+
+// brokenOff is the error err of a stream, or the one before it where err is the end: what
+// an operation goes past may fail, but not so that there is nothing behind it, as with
+// a file that is cut.
+func brokenOff(before, err error) error {
+	if before != nil && isEnd(err) {
+		return before
+	}
+	return err
 }
 
 // skipped is how many elements are skipped at a time.
@@ -147,16 +159,19 @@ type everyIterator struct {
 func (it *everyIterator) Token() *dataset.Token { return dataset.Over(it.in.Token(), it.number) }
 
 func (it *everyIterator) Next(limit int64, dst dataset.Sink) (int64, error) {
+	var lost error // of another reader, and nothing behind it
 	for {
 		b, err := it.in.Peek(limit * it.shards)
 		if err != nil {
 			mine := it.number == it.index
 			it.number = (it.number + passed(0, err)) % it.shards
 			if mine || errors.Is(err, io.EOF) || it.scope.Err() != nil {
-				return 0, err
+				return 0, brokenOff(lost, err)
 			}
-			continue // it is another reader's
+			lost = err
+			continue
 		}
+		lost = nil
 		it.chosen = it.chosen[:0]
 		rows := int64(0)
 		for ; rows < b.Rows && int64(len(it.chosen)) < limit; rows++ {

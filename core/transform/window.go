@@ -46,6 +46,16 @@ func (o WindowOptions) of(to []int64, k, n int64) []int64 {
 	return to
 }
 
+// covers tells whether element x is in one of the first n windows.
+func (o WindowOptions) covers(x, n int64) bool {
+	for k := min(n-1, x/o.Shift); k >= 0 && x < k*o.Shift+o.span(); k-- {
+		if (x-k*o.Shift)%o.Stride == 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // windows returns how many there are over n elements.
 func (o WindowOptions) windows(n int64) int64 {
 	if n < 0 {

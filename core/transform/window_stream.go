@@ -35,6 +35,7 @@ type windowsIterator struct {
 	number int64 // of the next window
 	next   int64 // number of the next element of the input
 	ended  bool
+	last   *passage // where the input failed, and nothing came behind it
 	kept   []*passage
 	unused []*passage
 	index  []int64
@@ -51,6 +52,9 @@ func (it *windowsIterator) Token() *dataset.Token {
 			return dataset.Over(s.before, it.number, s.first)
 		}
 	}
+	if it.last != nil {
+		return dataset.Over(it.last.before, it.number, it.last.first)
+	}
 	return dataset.Over(it.in.Token(), it.number, it.next)
 }
 
@@ -65,7 +69,7 @@ func (it *windowsIterator) Next(_ int64, dst dataset.Sink) (int64, error) {
 		it.forget(start)
 	}
 	if it.next <= start || it.o.DropRemainder && it.next < start+it.o.span() {
-		return 0, io.EOF
+		return 0, it.end()
 	}
 	it.number++
 	if err := it.pick(it.number - 1); err != nil {
@@ -77,6 +81,17 @@ func (it *windowsIterator) Next(_ int64, dst dataset.Sink) (int64, error) {
 	}
 	it.text = it.write(it.rows, out, it.text)
 	return 1, nil
+}
+
+// end is the end, or what broke the input off, unless that was in a window.
+func (it *windowsIterator) end() error {
+	last := it.last
+	if last == nil || it.o.covers(last.first, it.number) {
+		return io.EOF
+	}
+	it.last, it.kept = nil, it.kept[:0]
+	it.number = it.next/it.o.Shift + 1
+	return last.err
 }
 
 // forget drops passages that lie before an element.
@@ -100,6 +115,12 @@ func (it *windowsIterator) read(end int64) {
 	s.rows, s.err = passed(n, err), err
 	it.ended = isEnd(err)
 	it.next += s.rows
+	if !it.ended {
+		it.last = nil
+	}
+	if err != nil && !it.ended {
+		it.last = &passage{first: s.first, before: s.before, err: err}
+	}
 	if s.rows == 0 {
 		it.unused = append(it.unused, s)
 		return

@@ -61,3 +61,8 @@ def test_index_too_large(lib):
 @case([], raises="InvalidArgument")
 def test_index_below_zero(lib):
     return lib.Dataset.range(3).shard(2, -1)
+
+
+@case([b"a"], raises="DataLoss")
+def test_a_file_that_is_cut_in_another_shard(lib):
+    return lib.TFRecordDataset(lib.path("cut.tfrecord")).shard(2, 0)

@@ -51,3 +51,8 @@ def test_after_take(lib):
 @case([], raises="Type")
 def test_count_is_no_int(lib):
     return lib.Dataset.range(3).skip("1")
+
+
+@case([], raises="DataLoss")
+def test_a_file_that_is_cut_in_what_is_skipped(lib):
+    return lib.TFRecordDataset(lib.path("cut.tfrecord")).skip(9)

@@ -1,6 +1,8 @@
 """Dataset.window."""
 
-from cases import case
+from cases import case, expect
+
+BEHIND = "An error behind the last window is raised"
 
 
 @case([[0, 1, 2], [3, 4, 5], [6]], cardinality=3)
@@ -92,3 +94,13 @@ def test_shift_zero(lib):
 @case([], raises="InvalidArgument")
 def test_stride_zero(lib):
     return lib.Dataset.range(3).window(2, stride=0)
+
+
+@case([[0], [3]], raises=None, infeed=expect(raises="FailedPrecondition"), differs=BEHIND)
+def test_what_fails_behind_the_windows(lib):
+    return lib.Dataset.range(5).apply(lib.assert_cardinality(9)).window(1, shift=3)
+
+
+@case([[0, 1]], raises=None, infeed=expect(raises="FailedPrecondition"), differs=BEHIND)
+def test_what_fails_in_a_dropped_window(lib):
+    return lib.Dataset.range(3).apply(lib.assert_cardinality(9)).window(2, drop_remainder=True)
