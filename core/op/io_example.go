@@ -16,11 +16,14 @@ import (
 //   - sequence: (steps, shape); in a batch (examples, longest, shape).
 //   - var: a vector; in a batch the parts of a tf.SparseTensor: indices (values, 2),
 //     values, and dense_shape (2).
+//   - ragged: as var; in a batch, and where its values are cut into rows, a ragged
+//     component: values, and the shape of each array.
 func init() { binders["parse_example"] = bindParseExample }
 
 type parseExample struct {
 	parser  *tfproto.Parser
 	wanted  []wanted
+	columns int // that are parsed
 	batched bool
 	fixed   bool // all features are
 }
@@ -39,12 +42,15 @@ func bindParseExample(n *node, in []spec.Component) (*binding, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &parseExample{wanted: want, batched: len(in[0].Shape) > 0, fixed: true}
+	f := &parseExample{wanted: want, columns: len(features), batched: len(in[0].Shape) > 0, fixed: true}
 	if f.parser, err = tfproto.NewParser(features); err != nil {
 		return nil, err
 	}
 	b := &binding{function: f}
 	for i := range want {
+		if r := want[i].ragged; f.batched && r != nil && r.cut() {
+			return nil, errs.New(errs.Unimplemented, n.Op, "feature %q: batches of examples whose rows differ in number cannot be ragged in both; parse single examples (parse_single_example), whose rows are ragged", want[i].Key)
+		}
 		f.fixed = f.fixed && want[i].Shape == tfproto.Fixed
 		b.out = append(b.out, want[i].components(in[0].Shape)...)
 	}
@@ -68,6 +74,8 @@ func (n *node) takesMessages(in []spec.Component) error {
 func (w *wanted) components(batch []int64) []spec.Component {
 	shape := append([]int64{}, batch...)
 	switch {
+	case w.ragged != nil:
+		return w.ragged.components(w.dtype, batch)
 	case w.Shape == tfproto.Fixed:
 		shape = append(shape, w.shape...)
 	case w.Shape == tfproto.Sequence:
@@ -88,7 +96,7 @@ func sparse(values spec.DType, rank int64) []spec.Component {
 }
 
 func (f *parseExample) run(c *call) (int64, error) {
-	p, o := c.parsed(len(f.wanted), 0), &c.in[0]
+	p, o := c.parsed(f.columns, 0), &c.in[0]
 	rows, parse := c.rows, f.parser.Parse
 	switch {
 	case f.fixed:
@@ -100,8 +108,11 @@ func (f *parseExample) run(c *call) (int64, error) {
 	in := p.messages(o, rows)
 	n, err := parse(in, p.context)
 	if err != nil {
-		_, err = f.parser.Parse(only(in, n, o), make([]tfproto.Column, len(f.wanted)))
+		_, err = f.parser.Parse(only(in, n, o), make([]tfproto.Column, f.columns))
 		err = c.name(err, n)
+	}
+	if good, bad := f.valid(p, int64(n)); bad != nil {
+		n, err = int(good), c.name(bad, int(good))
 	}
 	if n < len(in.Starts) {
 		rows = int64(n) / o.Count()
@@ -111,7 +122,11 @@ func (f *parseExample) run(c *call) (int64, error) {
 	}
 	at := 0
 	for i := range f.wanted {
-		used, bad := c.giveFeature(at, &f.wanted[i], &p.context[i], rows, o.Shape)
+		if f.wanted[i].ragged != nil {
+			at += c.giveRagged(at, &f.wanted[i], rows, o.Shape)
+			continue
+		}
+		used, bad := c.giveFeature(at, &f.wanted[i], &p.context[f.wanted[i].column], rows, o.Shape)
 		if bad != nil {
 			return 0, bad
 		}

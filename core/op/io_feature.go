@@ -13,19 +13,23 @@ type wanted struct {
 	dtype spec.DType
 	shape []int64         // of Fixed, or of a step of Sequence
 	fill  *tfproto.Column // one value: what missing steps of Sequence have; nil: zeros
+	// column is which of those that are parsed has the values.
+	column int
+	ragged *raggedFeature // of Var; nil: it is no ragged one
 }
 
 // featureForm is a feature in the attributes of a node.
 type featureForm struct {
 	Key     string  `json:"key"`
-	Kind    string  `json:"kind"`  // fixed, var, sequence
+	Kind    string  `json:"kind"`  // fixed, var, sequence, ragged
 	DType   string  `json:"dtype"` // float32, int64, string
 	Shape   []int64 `json:"shape"`
 	Default *struct {
 		Data  []byte   `json:"data"`
 		Texts [][]byte `json:"texts"`
 	} `json:"default"`
-	Required bool `json:"required"` // of feature lists
+	Required bool       `json:"required"` // of feature lists
+	Ragged   raggedForm `json:"ragged"`
 }
 
 var featureTypes = map[string]struct {
@@ -39,16 +43,17 @@ var featureTypes = map[string]struct {
 
 var int64Type = spec.DType{Kind: 'i', Size: 8}
 
-var featureKinds = map[string]tfproto.Shape{"fixed": tfproto.Fixed, "var": tfproto.Var, "sequence": tfproto.Sequence}
+var featureKinds = map[string]tfproto.Shape{"fixed": tfproto.Fixed, "var": tfproto.Var, "sequence": tfproto.Sequence, "ragged": tfproto.Var}
 
-// wants reads features, which are left to tfproto to check.
+// wants reads features, which are left to tfproto to check, and returns the columns that
+// have to be parsed for them.
 func wants(op string, forms []featureForm) ([]wanted, []tfproto.Feature, error) {
-	out, features := make([]wanted, len(forms)), make([]tfproto.Feature, len(forms))
+	out, features := make([]wanted, len(forms)), make([]tfproto.Feature, 0, len(forms))
 	for i, f := range forms {
 		t, known := featureTypes[f.DType]
 		kind, right := featureKinds[f.Kind]
 		if !known || !right {
-			return nil, nil, errs.New(errs.InvalidArgument, op, "feature %q is %s of %s; there are fixed, var and sequence of float32, int64 and string", f.Key, f.Kind, f.DType)
+			return nil, nil, errs.New(errs.InvalidArgument, op, "feature %q is %s of %s; there are fixed, var, sequence and ragged of float32, int64 and string", f.Key, f.Kind, f.DType)
 		}
 		w := wanted{Feature: tfproto.Feature{Key: f.Key, Type: t.Type, Shape: kind, Size: 1, Required: f.Required}, dtype: t.dtype, shape: f.Shape}
 		for _, d := range f.Shape {
@@ -72,7 +77,19 @@ func wants(op string, forms []featureForm) ([]wanted, []tfproto.Feature, error) 
 				return nil, nil, errs.New(errs.InvalidArgument, op, "feature %q is filled up with a default_value of %d values; give one", f.Key, value.Count(w.Type))
 			}
 		}
-		out[i], features[i] = w, w.Feature
+		features, w.column = columnOf(features, w.Feature)
+		if f.Kind == "ragged" {
+			var err error
+			if w.ragged, err = f.Ragged.read(op, f.Key); err != nil {
+				return nil, nil, err
+			}
+		}
+		out[i] = w
+	}
+	for i := range out {
+		if r := out[i].ragged; r != nil && r.cut() {
+			features, r.column = columnOf(features, tfproto.Feature{Key: r.Key, Type: tfproto.Int64, Shape: tfproto.Var, Size: 1})
+		}
 	}
 	return out, features, nil
 }
@@ -81,6 +98,7 @@ func wants(op string, forms []featureForm) ([]wanted, []tfproto.Feature, error) 
 type parsed struct {
 	context, lists []tfproto.Column
 	starts, ends   []int64
+	lengths        []int64      // of rows of ragged features
 	texts          []block.Text // of results
 	values         [][]byte     // of results
 }

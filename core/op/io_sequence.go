@@ -1,6 +1,9 @@
 package op
 
 import (
+	"slices"
+
+	"infeed/core/errs"
 	"infeed/core/spec"
 	"infeed/core/tfproto"
 )
@@ -38,6 +41,11 @@ func bindParseSequence(n *node, in []spec.Component) (*binding, error) {
 	lists, steps, err := wants(n.Op, attrs.Lists)
 	if err != nil {
 		return nil, err
+	}
+	for _, w := range slices.Concat(context, lists) {
+		if w.ragged != nil {
+			return nil, errs.New(errs.Unimplemented, n.Op, "feature %q is ragged, which only those of parse_example and parse_single_example can be", w.Key)
+		}
 	}
 	f := &parseSequence{context: context, lists: lists}
 	if f.parser, err = tfproto.NewSequenceParser(features, steps); err != nil {

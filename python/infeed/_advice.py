@@ -37,7 +37,6 @@ _BY_THEM = {
     },
     "infeed.io": {
         **dict.fromkeys(("gfile", "matching_files", "match_filenames_once"), "use glob and os, and Dataset.list_files for patterns"),
-        "RaggedFeature": "use VarLenFeature on single examples, and Dataset.ragged_batch",
         "SparseFeature": "use a VarLenFeature each for the indices and the values",
         **dict.fromkeys(("decode_base64", "encode_base64"), "use base64.urlsafe_b64decode and the like in map"),
         **dict.fromkeys(("decode_and_crop_jpeg", "decode_bmp", "decode_gif", "decode_image", "decode_jpeg", "decode_jxl", "decode_png",

@@ -9,12 +9,12 @@ from collections import namedtuple
 import numpy as np
 
 from infeed import _spec
-from infeed._errors import InvalidArgumentError
-from infeed._spec import TEXT, TensorSpec
+from infeed._errors import InvalidArgumentError, UnimplementedError
+from infeed._spec import TEXT, Structure, TensorSpec
 
 INT64 = np.dtype(np.int64)
 _NAMES = {np.dtype(np.float32): "float32", INT64: "int64", TEXT: "string"}
-_KINDS = {"FixedLenFeature": "fixed", "VarLenFeature": "var", "FixedLenSequenceFeature": "sequence"}
+_KINDS = {"FixedLenFeature": "fixed", "VarLenFeature": "var", "FixedLenSequenceFeature": "sequence", "RaggedFeature": "ragged"}
 
 
 class FixedLenFeature(namedtuple("FixedLenFeature", ("shape", "dtype", "default_value"))):
@@ -69,6 +69,39 @@ class FixedLenSequenceFeature(namedtuple("FixedLenSequenceFeature", ("shape", "d
         return super().__new__(cls, shape, dtype, allow_missing, default_value)
 
 
+class RaggedFeature(namedtuple("RaggedFeature", ("dtype", "value_key", "partitions", "row_splits_dtype", "validate"))):
+    """A feature with any number of values, which come as rows: tf.io.RaggedFeature.
+
+    Gives for a batch an object array with a vector for each example, and a vector for one example. `value_key`: the key
+    of the values, where it is another. `partitions`, none or one, cuts those of an example into rows: `RowLengths`,
+    `RowSplits`, `RowStarts` and `RowLimits` of a key, for single examples, which give an object array of rows, or a
+    `UniformRowLength`. `dtype` is float32, int64, or text ("string" or object). `row_splits_dtype` is that in which the
+    engine keeps lengths. Rows that are not those of the values are an error, whether `validate` is set or not.
+
+    Example:
+        >>> from infeed.io import RaggedFeature, parse_example
+        >>> example = bytes.fromhex("0a0c0a0a0a017912051a030a0103")
+        >>> [row.tolist() for row in parse_example([example, b""], {"y": RaggedFeature("int64")})["y"]]
+        [[3], []]
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, dtype, value_key=None, partitions=(), row_splits_dtype="int32", validate=False):
+        return super().__new__(cls, dtype, value_key, partitions, row_splits_dtype, validate)
+
+    RowLengths = namedtuple("RowLengths", ("key",))
+    RowSplits = namedtuple("RowSplits", ("key",))
+    RowStarts = namedtuple("RowStarts", ("key",))
+    RowLimits = namedtuple("RowLimits", ("key",))
+    ValueRowIds = namedtuple("ValueRowIds", ("key",))
+    UniformRowLength = namedtuple("UniformRowLength", ("length",))
+
+
+_PARTITIONS = {"RowLengths": "row_lengths", "RowSplits": "row_splits", "RowStarts": "row_starts", "RowLimits": "row_limits",
+               "UniformRowLength": "uniform"}
+
+
 class SparseTensor(namedtuple("SparseTensor", ("indices", "values", "dense_shape"))):
     """The parts of a tf.sparse.SparseTensor, as arrays: `values` (n,) at the places `indices` (n, rank) of `dense_shape`.
 
@@ -111,8 +144,13 @@ class Wanted:
         self.dtype = dtype_of(feature.dtype, self.what)
         if self.dtype not in _NAMES:
             raise InvalidArgumentError(f"{self.what} has dtype {self.dtype}; examples hold float32, int64 and text")
-        self.shape = () if self.kind == "var" else self._shape(feature.shape)
-        self.default = None if self.kind == "var" else feature.default_value
+        free = self.kind in ("var", "ragged")
+        self.shape = () if free else self._shape(feature.shape)
+        self.default = None if free else feature.default_value
+        self.partition = self._partition(feature) if self.kind == "ragged" else None
+        self.value_key = None
+        if self.kind == "ragged" and feature.value_key is not None:
+            self.value_key = text_of(feature.value_key, f"{self.what}: value_key").decode()
         self.required = self.kind == "sequence" and not feature.allow_missing
         if self.required and not steps:
             raise InvalidArgumentError(f"{self.what}: a FixedLenSequenceFeature needs allow_missing=True, for examples "
@@ -134,12 +172,42 @@ class Wanted:
             raise InvalidArgumentError(f"{self.what} has the shape {list(shape)}; {hint}")
         return shape
 
+    def _partition(self, feature):
+        """The key of the values of a ragged feature, and what the engine is told of its rows."""
+        splits = _spec.dtype_of(feature.row_splits_dtype, f"{self.what}: row_splits_dtype")
+        if splits not in (np.dtype(np.int32), INT64):
+            raise InvalidArgumentError(f"{self.what} has row_splits_dtype {splits}; it must be int32 or int64")
+        parts = feature.partitions
+        parts = [parts] if type(parts).__name__ in RaggedFeature.__dict__ else list(parts)
+        kinds = [_PARTITIONS.get(type(p).__name__) for p in parts]
+        if len(parts) > 1 or None in kinds:
+            raise UnimplementedError(f"{self.what} has the partitions {parts!r:.100}; none, or one of {', '.join(_PARTITIONS)}, is understood")
+        form = {"shapes": splits.str, "partition": kinds[0] if kinds else ""}
+        if kinds == ["uniform"]:
+            if isinstance(parts[0].length, bool) or not hasattr(parts[0].length, "__index__") or int(parts[0].length) < 1:
+                raise InvalidArgumentError(f"{self.what} has rows of length {parts[0].length!r:.60}; give a number, 1 or more")
+            form["length"] = int(parts[0].length)
+        elif kinds:
+            form["key"] = text_of(parts[0].key, f"{self.what}: the key of its partition").decode()
+        return form
+
+    def ragged(self):
+        """The structure of what a ragged feature gives for a batch, and where its values are cut into rows."""
+        row = (None, self.partition["length"]) if self.partition["partition"] == "uniform" else (None,)
+        return Structure("ragged", items=(Structure("leaf"),) * 2, example=TensorSpec(row, self.dtype))
+
+    def is_ragged(self, batch):
+        """Whether examples of a shape give something ragged: a batch, or one whose values are cut into rows."""
+        return self.kind == "ragged" and bool(batch or self.partition["partition"] not in ("", "uniform"))
+
     def form(self):
         """What the engine is told."""
         key = self.key.decode() if isinstance(self.key, bytes) else self.key
         form = {"key": key, "kind": self.kind, "dtype": _NAMES[self.dtype], "shape": self.shape, "required": self.required}
         if self.default is not None:
             form["default"] = self._default()
+        if self.kind == "ragged":
+            form.update(key=self.value_key or key, ragged=self.partition)
         return form
 
     def _default(self):
@@ -167,6 +235,10 @@ class Wanted:
         if self.kind == "sequence":
             padded = TensorSpec((*batch, None, *self.shape), self.dtype)
             return [padded, TensorSpec(batch, INT64)] if steps else [padded]
+        if self.kind == "ragged" and not self.is_ragged(batch):
+            return [self.ragged().example]
+        if self.kind == "ragged":
+            return [TensorSpec((None,), self.dtype), TensorSpec((*(batch or (None,)), len(self.ragged().example.shape)), self.partition["shapes"])]
         if not batch and not steps:
             return [TensorSpec((None,), self.dtype)]
         rank = 1 + len(batch) + steps

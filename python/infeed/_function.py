@@ -140,7 +140,7 @@ class Function:
         from infeed import _program
 
         try:
-            native = _program.of_traced(self._traced, self._takes()[0], element)
+            native = _program.of_traced(self._traced, self._takes(), element)
         except _errors.Error as e:
             native = e
         try:

@@ -64,7 +64,7 @@ def _column(memory, offset, shape, dtype):
     return out.reshape(shape)
 
 
-def of_traced(traced, structure, element, seed=(0,), first=0):
-    """What a traced function gives for an element, run by the engine, nested as its results."""
-    leaves = _ragged.components(structure, element) if structure.kind != "leaf" else [element]
+def of_traced(traced, takes, element, seed=(0,), first=0):
+    """What a traced function gives for an element, run by the engine, nested as its results; takes: structure and specs of elements."""
+    leaves = _ragged.components(*takes, element) if takes[0].kind != "leaf" else [element]
     return traced.structure.pack(results(traced.document, traced.specs, leaves, seed=seed, first=first))

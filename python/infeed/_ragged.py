@@ -64,22 +64,23 @@ def flattener(structure, other):
     return flat
 
 
-def components(structure, element):
-    """The components of an element, as the engine has them: what `structure.pack` makes it of."""
+def components(structure, specs, element):
+    """The components of an element, as the engine has them: what `structure.pack` makes it of; specs are theirs."""
     out, leaves = [], iter(Structure.of(element)[1])
 
-    def visit(part, _):
+    def visit(part, specs):
         value = next(leaves)[1]
         if part.kind == "any":
             a = np.asarray(value, object if isinstance(value, bytes) else None)
             out.extend((a.reshape(-1), np.array(a.shape, np.int64)))
         elif part.kind == "ragged" and len(part.items) == 2:
-            out.extend(parts(value, "an element", part.example))
+            flat, shapes = parts(value, "an element", TensorSpec(part.example.shape, specs[0].dtype))
+            out.extend((flat, shapes.astype(specs[1].dtype)))
         else:
             out.append(value)
         return part
 
-    structure.rebuilt(visit, [None] * structure.leaves())
+    structure.rebuilt(visit, specs)
     return out
 
 

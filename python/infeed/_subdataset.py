@@ -90,7 +90,7 @@ class DatasetFunction(_function.Function):
 
     def _components(self):
         """The components of a few elements that the function is tried on."""
-        return (_components_of(self._takes()[0], e) for e in self._samples())
+        return (_components_of(self._takes(), e) for e in self._samples())
 
     def compare(self):
         """Compares what is inside with Python's results."""
@@ -129,7 +129,7 @@ class DatasetFunction(_function.Function):
         return self.unseen if made is None else self._like(made)
 
     def _of(self, element):
-        return self._like(checked(self, self.call(_components_of(self._takes()[0], element))))
+        return self._like(checked(self, self.call(_components_of(self._takes(), element))))
 
     def _like(self, made):
         self._own = made._node.structure, [TensorSpec((None,) * len(s.shape), s.dtype) for s in made._node.specs]
@@ -301,10 +301,10 @@ class DatasetsNode(_definition.Node):
         return {**self.args, self.key: self.function.document(), **{k: f.document() for k, f in self.others.items()}}
 
 
-def _components_of(structure, element):
+def _components_of(takes, element):
     from infeed._dataset import Dataset
 
-    leaves = _ragged.components(structure, element)
+    leaves = _ragged.components(*takes, element)
     return [base64.b64decode(v._node.args["data"]) if isinstance(v, Dataset) else v for v in leaves]
 
 

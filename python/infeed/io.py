@@ -10,13 +10,13 @@ import numpy as np
 
 from infeed import _advice, _csv_columns, _definition, _trace
 from infeed._errors import InvalidArgumentError
-from infeed._features import (INT64, TEXT, FixedLenFeature, FixedLenSequenceFeature, SparseTensor, VarLenFeature, dtype_of,
-                              text_of, wanted)
+from infeed._features import (INT64, TEXT, FixedLenFeature, FixedLenSequenceFeature, RaggedFeature, SparseTensor, VarLenFeature,
+                              dtype_of, text_of, wanted)
 from infeed._spec import TensorSpec
 from infeed._stand_in import shape_of
 from infeed._writer import TFRecordOptions, TFRecordWriter
 
-__all__ = ["FixedLenFeature", "FixedLenSequenceFeature", "SparseTensor", "TFRecordOptions", "TFRecordWriter",
+__all__ = ["FixedLenFeature", "FixedLenSequenceFeature", "RaggedFeature", "SparseTensor", "TFRecordOptions", "TFRecordWriter",
            "VarLenFeature", "decode_csv", "decode_raw", "parse_example", "parse_sequence_example",
            "parse_single_example", "parse_single_sequence_example", "parse_tensor", "read_file", "serialize_tensor"]
 
@@ -24,7 +24,7 @@ __all__ = ["FixedLenFeature", "FixedLenSequenceFeature", "SparseTensor", "TFReco
 def parse_example(serialized, features, example_names=None, name=None):
     """Finds features in a batch of serialized tf.train.Examples, text of shape (n,): tf.io.parse_example.
 
-    `features` is a dict of FixedLenFeature, VarLenFeature and FixedLenSequenceFeature; the result has their keys.
+    `features` is a dict of FixedLenFeature, VarLenFeature, FixedLenSequenceFeature and RaggedFeature; the result has their keys.
     `example_names` are for messages of errors. Raises InvalidArgumentError for what is no Example, and for a feature
     that is missing or has another type or number of values, saying which and what there is instead.
 
@@ -40,7 +40,8 @@ def parse_example(serialized, features, example_names=None, name=None):
 def parse_single_example(serialized, features, example_names=None, name=None):
     """Finds features in one serialized tf.train.Example: tf.io.parse_single_example.
 
-    As `parse_example`, without the leading dimension. A VarLenFeature gives a vector of shape (None,).
+    As `parse_example`, without the leading dimension. A VarLenFeature gives a vector of shape (None,), and
+    so does a RaggedFeature without partitions.
 
     Example:
         >>> from infeed.io import FixedLenFeature, VarLenFeature, parse_single_example
@@ -57,7 +58,7 @@ def parse_single_example(serialized, features, example_names=None, name=None):
 def _parse(op, serialized, features, names):
     if features is None or not features:
         raise InvalidArgumentError(f"{op}: features are {features!r}; give a dict with one at least")
-    want = wanted(op, features, ("fixed", "var", "sequence"))
+    want = wanted(op, features, ("fixed", "var", "sequence", "ragged"))
     texts, batch = _messages(op, serialized, names)
     results = _run("parse_example", {"features": [w.form() for w in want]}, texts, [s for w in want for s in w.specs(batch)])
     return _packed(want, results, batch)
@@ -119,8 +120,12 @@ def _packed(want, results, batch):
     """The dict of results, an iterator, which are in the order of features."""
     out = {}
     for w in want:
-        sparse = w.kind == "var" and batch
-        out[w.key] = SparseTensor(next(results), next(results), next(results)) if sparse else next(results)
+        if w.is_ragged(batch):
+            out[w.key] = w.ragged().pack((next(results), next(results)))
+        elif w.kind == "var" and batch:
+            out[w.key] = SparseTensor(next(results), next(results), next(results))
+        else:
+            out[w.key] = next(results)
     return out
 
 

@@ -62,9 +62,10 @@ def test_batches_without_arrays():
     assert [x.tolist() for x in ds.unbatch()] == [[2, 2]]
 
 
-def test_a_function_that_hands_one_on_runs_natively():
-    ds = D.zip((batches(1, 2, 3), D.range(2))).map(lambda x, n: (n + 1, x))
-    assert ds.explain().count("native") == 1
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_a_function_that_hands_one_on_runs_natively(dtype, recwarn):
+    ds = D.zip((rows(1, 2, 3).ragged_batch(2, row_splits_dtype=dtype), D.range(2))).map(lambda x, n: (n + 1, x))
+    assert ds.explain().count("native") == 1 and not recwarn
     assert [(int(n), lists(x)) for n, x in ds] == [(1, [[1], [2, 2]]), (2, [[3, 3, 3]])]
 
 

@@ -86,7 +86,7 @@ def traced(lib, case):
     if isinstance(found, str):
         return found
     try:
-        got = plain(_program.of_traced(found, Structure("leaf"), x))
+        got = plain(_program.of_traced(found, (Structure("leaf"), None), x))
     except Exception as e:
         return e
     for path, leaf, spec in zip(*zip(*Structure.of(got)[1]), found.specs):

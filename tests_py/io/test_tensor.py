@@ -84,7 +84,7 @@ def test_serialize_tensor_traced(infeed, value):
     from infeed._spec import Structure, TensorSpec
 
     found = _trace.trace(infeed.io.serialize_tensor, Structure("leaf"), [TensorSpec(value.shape, value.dtype)])
-    assert _program.of_traced(found, Structure("leaf"), value) == infeed.io.serialize_tensor(value)
+    assert _program.of_traced(found, (Structure("leaf"), None), value) == infeed.io.serialize_tensor(value)
 
 
 @pytest.mark.parametrize("tensor", json.loads(TENSORS.read_text())["tensors"], ids=lambda t: t["name"])

@@ -1,6 +1,6 @@
 """io.parse_example, inside map and over batches."""
 
-from cases import case
+from cases import case, expect
 from files import NOTHING, example, floats, integers, texts
 
 TWO = [example(i=integers(7), f=floats(0.5, 1.5), s=texts(b"ab")), example(i=integers(-1), f=floats(2.5, 3.5), s=texts(b""))]
@@ -147,3 +147,42 @@ def test_no_features(lib):
 @case([], raises="Value")
 def test_sequence_that_may_not_be_missing(lib):
     return parsed(lib, TWO, lambda lib: {"v": lib.io.FixedLenSequenceFeature([], lib.int64)})
+
+
+@case([{"v": [[1, 2], [], [], [3]]}])
+def test_ragged_feature(lib):
+    return parsed(lib, UNEVEN, lambda lib: {"v": lib.io.RaggedFeature(lib.int64)})
+
+
+@case([{"x": [[b"x"], [], [], [b"y", b"z"]], "y": [[b"x"], [], [], [b"y", b"z"]], "v": [[1, 2], [], [], [3]]}])
+def test_ragged_features_of_one_key(lib):
+    return parsed(lib, UNEVEN, lambda lib: {"x": lib.io.RaggedFeature(lib.string, value_key="s"),
+                                            "y": lib.io.RaggedFeature(lib.string, "s"),
+                                            "v": lib.io.RaggedFeature(lib.int64, row_splits_dtype=lib.int64)})
+
+
+@case([[1, 2], [], [], [3]])
+def test_rows_of_a_ragged_feature(lib):
+    return parsed(lib, UNEVEN, lambda lib: {"v": lib.io.RaggedFeature(lib.int64)}).map(lambda e: e["v"]).unbatch()
+
+
+@case([{"v": [[[1, 2], [3, 4]], [], [[5, 6]]]}])
+def test_ragged_feature_of_uniform_rows(lib):
+    protos = [example(v=integers(1, 2, 3, 4)), example(), example(v=integers(5, 6))]
+    return parsed(lib, protos, lambda lib: {"v": lib.io.RaggedFeature(lib.int64, partitions=[lib.io.RaggedFeature.UniformRowLength(2)])})
+
+
+@case([{"v": [[[1], [2, 3]], [[4]]]}], infeed=expect([], raises="Unimplemented"), differs="parse_example gives what is ragged in one dimension")
+def test_ragged_feature_of_rows(lib):
+    protos = [example(v=integers(1, 2, 3), n=integers(1, 2)), example(v=integers(4), n=integers(1))]
+    return parsed(lib, protos, lambda lib: {"v": lib.io.RaggedFeature(lib.int64, partitions=[lib.io.RaggedFeature.RowLengths("n")])})
+
+
+@case([], raises="InvalidArgument")
+def test_wrong_dtype_of_ragged(lib):
+    return parsed(lib, TWO, lambda lib: {"i": lib.io.RaggedFeature(lib.string)})
+
+
+@case([], raises="Value")
+def test_int32_ragged_feature(lib):
+    return parsed(lib, TWO, lambda lib: {"i": lib.io.RaggedFeature(lib.int32)})

@@ -67,3 +67,58 @@ def test_not_an_example(lib):
 def test_a_batch(lib):
     ds = lib.Dataset.from_tensor_slices(PROTOS).batch(2)
     return ds.map(lambda batch: lib.io.parse_single_example(batch, {"i": lib.io.FixedLenFeature([], lib.int64)}))
+
+
+ROWS = [example(v=integers(1, 2, 3), n=integers(2, 0, 1), s=integers(0, 2, 2, 3), a=integers(0, 2, 2), z=integers(2, 2, 3)), example()]
+
+
+@case([{"v": [1, 2, 3]}, {"v": []}])
+def test_ragged_feature(lib):
+    return parsed(lib, lambda lib: {"v": lib.io.RaggedFeature(lib.int64)}, ROWS)
+
+
+@case([{"v": [[1, 2], [], [3]]}])
+def test_ragged_feature_of_row_lengths(lib):
+    return parsed(lib, lambda lib: {"v": lib.io.RaggedFeature(lib.int64, partitions=[lib.io.RaggedFeature.RowLengths("n")])}, ROWS[:1])
+
+
+@case([{"v": [[1, 2], [], [3]]}])
+def test_ragged_feature_of_row_splits(lib):
+    return parsed(lib, lambda lib: {"v": lib.io.RaggedFeature(lib.int64, partitions=[lib.io.RaggedFeature.RowSplits("s")])}, ROWS[:1])
+
+
+@case([{"v": [[1, 2], [], [3]]}])
+def test_ragged_feature_of_row_starts(lib):
+    return parsed(lib, lambda lib: {"v": lib.io.RaggedFeature(lib.int64, partitions=[lib.io.RaggedFeature.RowStarts("a")])}, ROWS[:1])
+
+
+@case([{"v": [[1, 2], [], [3]]}])
+def test_ragged_feature_of_row_limits(lib):
+    return parsed(lib, lambda lib: {"v": lib.io.RaggedFeature(lib.int64, partitions=[lib.io.RaggedFeature.RowLimits("z")])}, ROWS[:1])
+
+
+@case([{"x": [[1, 2], [3, 4]]}])
+def test_ragged_feature_of_uniform_rows(lib):
+    return parsed(lib, lambda lib: {"x": lib.io.RaggedFeature(lib.int64, "v", [lib.io.RaggedFeature.UniformRowLength(2)])},
+                  [example(v=integers(1, 2, 3, 4))])
+
+
+def short(lib, validate):
+    rows = [lib.io.RaggedFeature.RowLengths("n")]
+    return parsed(lib, lambda lib: {"v": lib.io.RaggedFeature(lib.int64, partitions=rows, validate=validate)}, [example(v=integers(1, 2, 3), n=integers(2))])
+
+
+@case([], raises="InvalidArgument")
+def test_ragged_feature_of_rows_that_do_not_fit(lib):
+    return short(lib, False)
+
+
+@case([], raises="InvalidArgument")
+def test_ragged_feature_that_is_validated(lib):
+    return short(lib, True)
+
+
+@case([[1, 2], [], [3]])
+def test_rows_of_a_ragged_feature(lib):
+    ds = parsed(lib, lambda lib: {"v": lib.io.RaggedFeature(lib.int64, partitions=[lib.io.RaggedFeature.RowLengths("n")])}, ROWS)
+    return ds.map(lambda e: e["v"]).unbatch()
