@@ -13,7 +13,7 @@ import json
 
 import numpy as np
 
-from infeed import _definition, _trace
+from infeed import _definition, _stand_in, _trace, _traced_sizes
 from infeed._errors import Error, InvalidArgumentError
 from infeed._spec import TensorSpec
 
@@ -162,8 +162,10 @@ def argument(value, kind=Value):
     if isinstance(value, Value):
         return value
     trace = current()
-    if trace is None or type(value) is not _trace.Tensor:
+    if trace is None or type(value) is not _trace.Tensor and type(value) not in _stand_in.SIZES:
         return None
+    if type(value) is not _trace.Tensor:
+        value = _traced_sizes.stand_in(value)
     t = trace.tensor(value)
     return kind(trace, trace.number(t), t)
 

@@ -85,6 +85,8 @@ NATIVE = {
     "sizes of batches that are full": (lambda: D.range(1, 4), lambda x: D.range(3).batch(x, drop_remainder=True), [[0], [1], [2], [0, 1], [0, 1, 2]]),
     "sizes of padded batches that are full": (lambda: D.range(1, 3), lambda x: D.range(2).padded_batch(x, drop_remainder=True), [[0], [1], [0, 1]]),
     "shapes to pad to": (lambda: D.range(2), lambda x: D.from_tensors([1]).padded_batch(1, padded_shapes=[1 + x]), [[[1]], [[1, 0]]]),
+    "a length that differs": (uneven, lambda x: D.range(x.shape[0]), [0, 1, 0]),
+    "a number of values": (uneven, lambda x: D.range(5).skip(np.size(x) + 2).take(x.shape[0] % 2), [3]),
     "an operation on such a map of it": (uneven, lambda x: D.range(3).map(lambda i: x.sum() + i).filter(lambda y: y > 3), [4, 5, 4, 5]),
     "nested results": (lambda: D.range(2), lambda x: {"a": D.range(x, x + 2), "b": D.range(2)}, [{"a": 0, "b": 0}, {"a": 1, "b": 1}, {"a": 1, "b": 0}, {"a": 2, "b": 1}]),
 }
