@@ -8,11 +8,11 @@ import sys
 import time
 
 from bench import (interpreters, permutation, table, w1_pydataset, w2_arrays, w3_records, w4_csv, w6_snapshots, w8_resume, w9_start,
-                   w10_numbers)
+                   w10_numbers, w11_sequences)
 from bench.runner import Runner
 
 QUICK_SCALE = 0.25
-WORKLOADS = (w1_pydataset, w2_arrays, w3_records, w4_csv, w6_snapshots, w8_resume, w10_numbers, permutation, w9_start)
+WORKLOADS = (w1_pydataset, w2_arrays, w3_records, w4_csv, w6_snapshots, w8_resume, w10_numbers, w11_sequences, permutation, w9_start)
 
 
 def arguments():

@@ -37,38 +37,37 @@ def _make(folder):
     lengths = np.random.default_rng(3).integers(16, 25, N)
     for k in range(FILES):
         first, end = N * k // FILES, N * (k + 1) // FILES
-        parts = [None] * (end - first)
-        for length in range(16, 25):
-            _frames(np.flatnonzero(lengths[first:end] == length) + first, length, first, parts)
-        (folder / f"train-{k:05d}-of-{FILES:05d}.tfrecord").write_bytes(b"".join(parts))
+        records = [_example(n, length) for n, length in enumerate(lengths[first:end], first)]
+        (folder / f"train-{k:05d}-of-{FILES:05d}.tfrecord").write_bytes(framed(records))
 
 
-def _frames(numbers, length, first, parts):
-    """Puts the frames of examples whose names have a length into parts, the first example's first."""
-    for size in np.unique([len(_varint(n)) for n in numbers]):
-        same = [n for n in numbers if len(_varint(n)) == size]
-        records = [_example(n, length) for n in same]
-        head = struct.pack("<Q", len(records[0]))
+def framed(records):
+    """Records as a TFRecord file has them. Checksums are made of equally long ones at once."""
+    sizes, parts = np.array([len(r) for r in records]), [None] * len(records)
+    for size in np.unique(sizes):
+        same = np.flatnonzero(sizes == size)
+        head = struct.pack("<Q", size)
         head += struct.pack("<I", _masked(np.frombuffer(head, np.uint8)[None])[0])
-        tails = _masked(np.frombuffer(b"".join(records), np.uint8).reshape(len(records), -1))
-        for n, record, tail in zip(same, records, tails):
-            parts[n - first] = head + record + struct.pack("<I", tail)
+        tails = _masked(np.frombuffer(b"".join(records[i] for i in same), np.uint8).reshape(len(same), -1))
+        for i, tail in zip(same, tails):
+            parts[i] = head + records[i] + struct.pack("<I", tail)
+    return b"".join(parts)
 
 
 def _example(number, length):
     x = (np.arange(64) % 251).astype("<f4")
     x[0] = x[-1] = number % 251
-    features = (("name", _field(1, _field(1, (name(number) + b"abcdefghijklmnop")[:length]))),
-                ("x", _field(2, _field(1, x.tobytes()))), ("y", _field(3, _field(1, _varint(number)))))
-    return _field(1, b"".join(_field(1, _field(1, key.encode()) + _field(2, value)) for key, value in features))
+    features = (("name", field(1, field(1, (name(number) + b"abcdefghijklmnop")[:length]))),
+                ("x", field(2, field(1, x.tobytes()))), ("y", field(3, field(1, varint(number)))))
+    return field(1, b"".join(field(1, field(1, key.encode()) + field(2, value)) for key, value in features))
 
 
-def _field(number, payload):
+def field(number, payload):
     """A field of bytes of a protocol buffer."""
-    return _varint(number << 3 | 2) + _varint(len(payload)) + payload
+    return varint(number << 3 | 2) + varint(len(payload)) + payload
 
 
-def _varint(n):
+def varint(n):
     out = bytearray()
     n = int(n)
     while n > 127:
