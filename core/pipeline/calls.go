@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"io"
+	"slices"
 	"sync"
 	"unsafe"
 
@@ -110,10 +111,19 @@ type Answer struct {
 	End bool `json:"end"`
 }
 
-// Part is results of equal shapes, in arrays that are used during the call only.
+// Part is results in arrays that are used during the call only.
 type Part struct {
-	Rows    int64   `json:"rows"`
-	Columns []Array `json:"columns"`
+	Rows    int64    `json:"rows"`
+	Columns []Column `json:"columns"`
+}
+
+// Column is a component of results. Where their shapes differ, the array has the values
+// of all of them, and as many dimensions as there are numbers in its Shape.
+type Column struct {
+	Array
+	// Shapes is the address of int64 numbers, the dimensions of each row; 0: all rows
+	// have the array's shape.
+	Shapes uint64 `json:"shapes"`
 }
 
 // Raised is the error of a function of Python; ID names the exception.
@@ -143,50 +153,106 @@ func (it *Iterator) Answer(job uint64, a *Answer) error {
 }
 
 func (p *pending) fill(a *Answer) error {
-	for _, part := range a.Parts {
-		shapes := &spec.Element{}
-		for _, c := range part.Columns {
-			d, err := spec.ParseDType(c.DType)
-			if err != nil {
-				return err
-			}
-			shapes.Components = append(shapes.Components, spec.Component{DType: d, Shape: c.Shape})
-		}
-		if len(shapes.Components) > 1 {
-			shapes.Structure = spec.Structure{Kind: spec.Tuple, Items: make([]spec.Structure, len(shapes.Components))}
-		}
-		out, err := p.dst.Block(shapes, part.Rows)
-		if err != nil {
+	for i := range a.Parts {
+		if err := p.part(&a.Parts[i]); err != nil {
 			return err
 		}
-		for i := range part.Columns {
-			if err := part.Columns[i].copy(out.Columns[i], part.Rows*shapes.Components[i].Count()); err != nil {
-				return err
-			}
-		}
-		p.done += part.Rows
 	}
 	return nil
 }
 
-// copy copies the values of an array, n strings or all its bytes.
-func (a *Array) copy(c block.Column, n int64) error {
-	memory, err := a.memory()
-	if err != nil {
+// part makes a block of each run of results with equal shapes.
+func (p *pending) part(part *Part) error {
+	dtypes := make([]spec.DType, len(part.Columns))
+	columns := make([]reader, len(part.Columns))
+	for i := range part.Columns {
+		var err error
+		if dtypes[i], err = spec.ParseDType(part.Columns[i].DType); err == nil {
+			err = columns[i].open(&part.Columns[i], part.Rows)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for rows := part.Rows; rows > 0; {
+		shapes, n := &spec.Element{}, rows
+		for i := range columns {
+			shape, same := columns[i].next(rows)
+			shapes.Components = append(shapes.Components, spec.Component{DType: dtypes[i], Shape: shape})
+			n = min(n, same)
+		}
+		if len(columns) > 1 {
+			shapes.Structure = spec.Structure{Kind: spec.Tuple, Items: make([]spec.Structure, len(columns))}
+		}
+		out, err := p.dst.Block(shapes, n)
+		if err != nil {
+			return err
+		}
+		for i := range columns {
+			if err := columns[i].copy(out.Columns[i], n, shapes.Components[i].Count()); err != nil {
+				return err
+			}
+		}
+		rows, p.done = rows-n, p.done+n
+	}
+	return nil
+}
+
+// reader reads the rows of a column, one after the other.
+type reader struct {
+	column *Column
+	memory []byte
+	text   *block.Text
+	shapes []int64 // of the rows that are left; nil: they are equal
+	first  int     // text that comes next
+}
+
+func (r *reader) open(c *Column, rows int64) (err error) {
+	r.column = c
+	if r.memory, err = c.memory(); err != nil {
 		return err
 	}
-	if c.Text == nil {
-		if len(memory) != len(c.Data) {
-			return errs.New(errs.Internal, "answer", "%d bytes for a column of %d", len(memory), len(c.Data))
+	rank := int64(len(c.Shape))
+	if c.Shapes != 0 && rank > 0 {
+		r.shapes = unsafe.Slice(*(**int64)(unsafe.Pointer(&c.Shapes)), rows*rank)
+	}
+	if c.Offsets != 0 {
+		count := spec.Component{Shape: c.Shape}.Count()
+		r.text, err = c.text(r.memory, rows*count)
+	}
+	return err
+}
+
+// next returns the shape of the next row, and how many of the rows that are left have it.
+func (r *reader) next(rows int64) (shape []int64, same int64) {
+	if r.shapes == nil {
+		return r.column.Shape, rows
+	}
+	rank := int64(len(r.column.Shape))
+	shape = slices.Clone(r.shapes[:rank])
+	for same = 1; same < rows && slices.Equal(r.shapes[same*rank:(same+1)*rank], shape); same++ {
+	}
+	return shape, same
+}
+
+// copy copies rows of count values each.
+func (r *reader) copy(c block.Column, rows, count int64) error {
+	if r.shapes != nil {
+		r.shapes = r.shapes[rows*int64(len(r.column.Shape)):]
+	}
+	if c.Text != nil {
+		if n := int(rows * count); n > 0 && r.text == nil {
+			return errs.New(errs.InvalidArgument, "array", "%d strings without offsets", n)
+		} else if n > 0 {
+			c.Text.AppendRange(r.text, r.first, r.first+n)
+			r.first += n
 		}
-		copy(c.Data, memory)
 		return nil
 	}
-	t, err := a.text(memory, n)
-	if err != nil {
-		return err
+	if len(r.memory) < len(c.Data) {
+		return errs.New(errs.Internal, "answer", "%d bytes for a column of %d", len(r.memory), len(c.Data))
 	}
-	c.Text.AppendRange(t, 0, t.Len())
+	r.memory = r.memory[copy(c.Data, r.memory):]
 	return nil
 }
 

@@ -1,6 +1,8 @@
 package transform
 
 import (
+	"slices"
+
 	"infeed/core/block"
 	"infeed/core/dataset"
 	"infeed/core/errs"
@@ -136,25 +138,58 @@ type gatherPass struct {
 	n  int64 // elements of the input
 }
 
+// mostGathered is how many elements of several batches are read at once: to read costs
+// something of its own, where Python is called for it.
+const mostGathered = 256
+
 func (p *gatherPass) Fetch(index []int64, dst dataset.Sink) error {
 	elements := scratch.Get().(*[]int64)
 	defer scratch.Put(elements)
 	in := borrow()
 	defer giveBack(in)
-	for _, k := range index {
+	for from := 0; from < len(index); {
 		in.Reset()
-		first, rows := p.bounds(k)
-		rows = min(rows, p.n-first)
 		*elements = (*elements)[:0]
-		for i := range rows {
-			*elements = append(*elements, first+i)
+		to := from
+		for ; to < len(index) && (to == from || len(*elements)+int(p.rows(index[to])) <= mostGathered); to++ {
+			first, _ := p.bounds(index[to])
+			for i := range p.rows(index[to]) {
+				*elements = append(*elements, first+i)
+			}
 		}
 		if err := p.in.Fetch(*elements, in); err != nil {
 			return err
 		}
-		if err := p.make(in.Blocks(), rows, dst); err != nil {
-			return err
+		blocks := in.Blocks()
+		for ; from < to; from++ {
+			var parts []block.Block
+			rows := p.rows(index[from])
+			parts, blocks = divided(blocks, rows)
+			if err := p.make(parts, rows, dst); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
+}
+
+// rows is how many elements a batch has.
+func (p *gatherPass) rows(batch int64) int64 {
+	first, rows := p.bounds(batch)
+	return min(rows, p.n-first)
+}
+
+// divided returns the first n rows of blocks, and the others.
+func divided(blocks []block.Block, n int64) (first, rest []block.Block) {
+	for i, b := range blocks {
+		switch {
+		case b.Rows == n:
+			return blocks[:i+1], blocks[i+1:]
+		case b.Rows > n:
+			first = append(slices.Clone(blocks[:i]), b.Slice(0, n))
+			return first, append([]block.Block{b.Slice(n, b.Rows)}, blocks[i+1:]...)
+		}
+		n -= b.Rows
+	}
+	return blocks, nil
 }

@@ -269,12 +269,15 @@ class Function:
 
 def settled_leaves(leaves):
     """Results as they are now: arrays that others hold too may be written before they are taken."""
+    out = []
     for v in leaves:
-        if isinstance(v, (np.ndarray, list)):
-            break
-    else:
-        return leaves
-    return tuple([settled(v) if not isinstance(v, np.ndarray) or v.base is not None or sys.getrefcount(v) > _FRESH else v for v in leaves])
+        if type(v) is np.ndarray:
+            if v.base is not None or sys.getrefcount(v) > _FRESH:
+                v = v.copy()
+        elif isinstance(v, (np.ndarray, list)):
+            v = settled(v)
+        out.append(v)
+    return out
 
 
 _FRESH = [sys.getrefcount(v) for v in (np.empty(0),)][0]  # references to an array that only a tuple holds
@@ -298,8 +301,11 @@ def flattener(structure):
         n = structure.leaves()
 
         def flat(result):
-            if type(result) is not tuple or len(result) != n or any(isinstance(v, (tuple, dict)) for v in result):
+            if type(result) is not tuple or len(result) != n:
                 raise _other(structure, result)
+            for v in result:
+                if isinstance(v, (tuple, dict)):
+                    raise _other(structure, result)
             return result
         return flat
     if structure.has("ragged"):

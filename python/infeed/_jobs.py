@@ -12,8 +12,18 @@ from infeed._errors import InvalidArgumentError
 _exceptions = itertools.count(1)
 
 
+class Ragged:
+    """A column of arrays of one dtype and rank whose shapes differ: all their values, and the shape of each."""
+
+    __slots__ = ("values", "shapes")
+
+    def __init__(self, arrays):
+        self.values = np.concatenate(arrays, None)
+        self.shapes = np.array([a.shape for a in arrays], np.int64)
+
+
 def columns(results, what):
-    """Results, as tuples of components, in parts of equal dtypes and shapes: [(rows, [array, ...]), ...]."""
+    """Results, as tuples of components, in parts whose columns are arrays, or `Ragged`: [(rows, [column, ...]), ...]."""
     if not results:
         return []
     whole = [_column([r[i] for r in results], what) for i in range(len(results[0]))]
@@ -28,12 +38,14 @@ def columns(results, what):
 
 
 def _column(values, what):
-    """Values as an array, where each of them alone would be a row of that; else None."""
+    """Values as a column, where each of them alone would be a row of that; else None."""
     kind = type(values[0])
     if kind is np.ndarray:
-        dtype, shape = values[0].dtype, values[0].shape
-        same = not dtype.hasobject and dtype.kind not in "SU" and all(type(v) is kind and v.dtype == dtype and v.shape == shape for v in values)
-        return np.stack(values) if same else None
+        dtype, rank = values[0].dtype, values[0].ndim
+        if dtype.hasobject or dtype.kind in "SU" or not all([type(v) is kind and v.dtype == dtype and v.ndim == rank for v in values]):
+            return None
+        shape = values[0].shape
+        return np.stack(values) if all([v.shape == shape for v in values]) else Ragged(values)
     if not all(type(v) is kind for v in values):
         return None
     if issubclass(kind, (str, bytes)):
@@ -151,6 +163,10 @@ def _parts(results, what, keep):
 
 
 def _described(a, keep):
+    if type(a) is Ragged:
+        out = _described(a.values, keep)
+        keep.append(a.shapes)
+        return {**out, "shape": [0] * a.shapes.shape[1], "shapes": a.shapes.ctypes.data}
     a = np.ascontiguousarray(a)
     dtype = np.dtype(object) if a.dtype.kind in "SUO" else a.dtype
     packed = _text.pack(a) if dtype.hasobject else a
