@@ -204,13 +204,14 @@ class Wanted:
         """What the engine is told."""
         key = self.key.decode() if isinstance(self.key, bytes) else self.key
         form = {"key": key, "kind": self.kind, "dtype": _NAMES[self.dtype], "shape": self.shape, "required": self.required}
-        if self.default is not None:
-            form["default"] = self._default()
+        if self.default is not None and (default := self._default()):
+            form["default"] = default
         if self.kind == "ragged":
             form.update(key=self.value_key or key, ragged=self.partition)
         return form
 
     def _default(self):
+        """The values for examples without the feature; None where its shape has none: TensorFlow takes it as required then."""
         n = 1 if self.kind == "sequence" else int(np.prod(self.shape))
         if self.dtype == TEXT:
             values = np.asarray(self.default, object).reshape(-1)
@@ -221,10 +222,10 @@ class Wanted:
         if len(values) != n:
             each = "; steps are filled up with one" if self.kind == "sequence" else f" for the shape {list(self.shape)}"
             raise InvalidArgumentError(f"{self.what} has a default_value of {len(values)} values{each}")
-        return form
+        return form if n else None
 
     def _numbers(self, a):
-        if a.dtype.kind not in ("biu" if self.dtype == INT64 else "biuf") or a.size and self.dtype == INT64 and int(a.max()) >= 1 << 63:
+        if a.size and (a.dtype.kind not in ("biu" if self.dtype == INT64 else "biuf") or self.dtype == INT64 and int(a.max()) >= 1 << 63):
             raise TypeError(f"{self.what}: default_value {self.default!r:.60} cannot be {self.dtype}")
         return a.astype(self.dtype)
 

@@ -186,3 +186,18 @@ def test_wrong_dtype_of_ragged(lib):
 @case([], raises="Value")
 def test_int32_ragged_feature(lib):
     return parsed(lib, TWO, lambda lib: {"i": lib.io.RaggedFeature(lib.int32)})
+
+
+@case([{"v": [[], []]}])
+def test_default_of_no_values(lib):
+    return parsed(lib, [example(v=integers())] * 2, lambda lib: {"v": lib.io.FixedLenFeature([0], lib.int64, default_value=[])})
+
+
+@case([], raises="InvalidArgument")
+def test_default_of_no_values_is_none(lib):
+    return parsed(lib, TWO, lambda lib: {"v": lib.io.FixedLenFeature([0], lib.string, default_value=[])})
+
+
+@case([{"i": [7, 5]}], infeed=expect([], raises="InvalidArgument"), differs="An example that is cut is an error")
+def test_a_field_that_is_cut(lib):
+    return parsed(lib, [TWO[0], b"junk"], lambda lib: {"i": lib.io.FixedLenFeature([], lib.int64, 5)})
