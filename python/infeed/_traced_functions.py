@@ -1,21 +1,30 @@
 """NumPy's functions and methods of arrays on stand-ins: which function here does what."""
 
+import importlib
+
 import numpy as np
 
-from infeed import _trace, _traced_more, _traced_scans, _traced_ufuncs
+from infeed import _trace, _traced_ufuncs
 from infeed._trace import Tensor, cast
 from infeed._traced_indices import diff, filled, flip, getitem, pad, repeat, roll, split, take, tile
-from infeed._traced_scans import argsort, cumprod, cumsum, nonzero, searchsorted
 from infeed._traced_shapes import (broadcast_to, column_stack, concatenate, expand_dims, hstack, moveaxis, ravel, reshape, squeeze,
                                    stack, swapaxes, transpose, vstack)
 from infeed._traced_sums import (all_, any_, argmax, argmin, count_nonzero, dot, max_, mean, min_, outer, prod, ptp, std, sum_, var)
 from infeed._traced_ufuncs import call, elementwise
 
 
+def _later(module, name):
+    """A function of a module that is imported when it is first called: most programs call none of them."""
+    def function(*args, **kwargs):
+        return getattr(importlib.import_module(f"infeed.{module}"), name)(*args, **kwargs)
+
+    return function
+
+
 def where(condition, *xy):
     trace = _trace.trace_of((condition, *xy))
     if not xy:
-        return nonzero(condition)
+        return _later("_traced_scans", "nonzero")(condition)
     x, y = [trace.operand(v) for v in xy]
     c = _traced_ufuncs.as_bool(trace.tensor(condition))
     dtype = _together(x, y)
@@ -101,7 +110,7 @@ _METHODS = {
     "reshape": reshape, "ravel": ravel, "flatten": ravel, "transpose": transpose, "swapaxes": swapaxes, "squeeze": squeeze,
     "sum": sum_, "prod": prod, "max": max_, "min": min_, "any": any_, "all": all_, "argmax": argmax, "argmin": argmin,
     "mean": mean, "var": var, "std": std, "clip": clip, "round": round_, "take": take, "repeat": repeat, "dot": dot,
-    "cumsum": cumsum, "cumprod": cumprod, "argsort": argsort, "searchsorted": searchsorted, "nonzero": nonzero,
+    **{name: _later("_traced_scans", name) for name in "cumsum cumprod argsort searchsorted nonzero".split()},
     "astype": astype, "copy": _copy, "__getitem__": getitem, "conj": lambda t: call(t._trace, np.conjugate, (t,)),
     "conjugate": lambda t: call(t._trace, np.conjugate, (t,)),
 }
@@ -126,15 +135,13 @@ _FUNCTIONS = {
         moveaxis(a, axis, 0)),
 }
 for _module, _names in {
-    _traced_scans: "cumsum cumprod sort argsort searchsorted digitize isin nonzero flatnonzero argwhere extract unique append",
-    _traced_more: "atleast_1d atleast_2d atleast_3d dstack flipud fliplr rot90 tril triu broadcast_arrays isclose allclose average "
-                  "nansum nanmean nanmax nanmin select inner polyval meshgrid array_split",
+    "_traced_scans": "cumsum cumprod sort argsort searchsorted digitize isin nonzero flatnonzero argwhere extract unique append",
+    "_traced_more": "atleast_1d atleast_2d atleast_3d dstack flipud fliplr rot90 tril triu broadcast_arrays isclose allclose average "
+                  "nansum nanmean nanmax nanmin select inner polyval meshgrid array_split vsplit hsplit dsplit",
 }.items():
     for _name in _names.split():
-        _FUNCTIONS[getattr(np, _name)] = getattr(_module, _name)
-_FUNCTIONS[np.linalg.norm] = _traced_more.norm
-for _name, _axis in {"vsplit": 0, "hsplit": 1, "dsplit": 2}.items():
-    _FUNCTIONS[getattr(np, _name)] = _traced_more.sections_of(_axis)
+        _FUNCTIONS[getattr(np, _name)] = _later(_module, _name)
+_FUNCTIONS[np.linalg.norm] = _later("_traced_more", "norm")
 if hasattr(np, "astype"):
     _FUNCTIONS[np.astype] = lambda x, dtype, **kwargs: cast(x, dtype)
 

@@ -189,12 +189,16 @@ def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
     return type(np.meshgrid([0]))(made)
 
 
-def sections_of(axis):
-    """np.hsplit, np.vsplit and np.dsplit."""
-    def function(ary, indices_or_sections):
-        return np.split(ary, indices_or_sections, axis if axis != 1 or ary.ndim > 1 else 0)
+def vsplit(ary, indices_or_sections):
+    return np.split(ary, indices_or_sections, 0)
 
-    return function
+
+def hsplit(ary, indices_or_sections):
+    return np.split(ary, indices_or_sections, min(1, ary.ndim - 1))
+
+
+def dsplit(ary, indices_or_sections):
+    return np.split(ary, indices_or_sections, 2)
 
 
 def array_split(ary, indices_or_sections, axis=0):
