@@ -13,3 +13,5 @@ def figures(scale):
         contender("tf.data, best of 2 forms", "padded", "tf")))
     yield Figure("sequences, buckets of like lengths", "examples/s", (
         contender("infeed", "buckets"), contender("tf.data", "buckets", "tf")))
+    yield Figure("sequences of a Python object, padded batches", "examples/s", (
+        Contender("infeed", "infeed_sequences:held"), Contender("torch DataLoader, best of 2 forms", "torch_sequences:held", needs="torch")))

@@ -35,3 +35,10 @@ def read(form):
     """Examples a second, in padded batches."""
     ds = dataset(form)
     yield lambda: sequences.rate(ds)
+
+
+@contextmanager
+def held():
+    """Examples a second of a Python object, shuffled, in padded batches."""
+    ds = infeed.Dataset.from_indexable(sequences.Held()).shuffle(seed=1).padded_batch(sequences.BATCH)
+    yield lambda: sequences.rate(ds)
