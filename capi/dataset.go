@@ -254,6 +254,9 @@ func datasetStats(c *call) error {
 	return c.long(it.Stats())
 }
 
+// mostDropped is how many exceptions an answer can tell to be dropped; it brings one at most.
+const mostDropped = 8
+
 func datasetAnswer(c *call) error {
 	var a pipeline.Answer
 	if err := c.decode("answer", &a); err != nil {
@@ -262,6 +265,10 @@ func datasetAnswer(c *call) error {
 	it, err := lookup[iteratorObject](c.handle())
 	if err != nil {
 		return err
+	}
+	var dropped [mostDropped]int64
+	for i := range it.Dropped(dropped[:]) {
+		c.setOut(i, dropped[i])
 	}
 	return it.Answer(uint64(c.arg(0)), &a)
 }

@@ -186,7 +186,8 @@ int32_t infeed_dataset_past(infeed_call *call);
 int32_t infeed_dataset_stats(infeed_call *call);
 
 /* Answers job arg[0] of the iterator. data: JSON, see pipeline.Answer; the arrays in
- * it are used during the call only. */
+ * it are used during the call only. In out, ids of exceptions that were given in answers and
+ * will not be asked for, or 0. */
 int32_t infeed_dataset_answer(infeed_call *call);
 
 /* Says what tf.data stored in a folder. data: JSON {"path"}. Long result: see

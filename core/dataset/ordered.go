@@ -321,7 +321,8 @@ func (o *Ordered) pass(n int64) {
 
 // skip passes up to n elements and errors and returns how many.
 func (o *Ordered) skip(n int64) int64 {
-	if o.failing() != nil {
+	if err := o.failing(); err != nil {
+		o.scope.Drop(err)
 		o.pass(0)
 		return 1
 	}

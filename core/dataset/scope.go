@@ -28,6 +28,8 @@ type Scope struct {
 	// Lost, if set, is told what had been left out of what is opened for random access,
 	// which has no tokens to count it in. It is told again when that is opened again.
 	Lost func(*Lost)
+	// Dropped, if set, is told of errors of elements that nobody will ask for again; see Drop.
+	Dropped func(error)
 	// Failed, if set, is told why when the scope ends before it is closed.
 	Failed func(cause error)
 
@@ -53,7 +55,8 @@ func NewScope(fs vfs.FS, workers int) *Scope {
 // Child returns a scope that ends with s at the latest.
 func (s *Scope) Child() *Scope {
 	c := NewScope(s.FS, s.Workers)
-	c.Caller, c.Budget, c.Single, c.Counters, c.Notice, c.Lost, c.parent = s.Caller, s.Budget, s.Single, s.Counters, s.Notice, s.Lost, s
+	c.Caller, c.Budget, c.Single, c.Counters, c.Notice, c.Lost = s.Caller, s.Budget, s.Single, s.Counters, s.Notice, s.Lost
+	c.Dropped, c.parent = s.Dropped, s
 	s.mu.Lock()
 	if s.mu.children == nil {
 		s.mu.children = map[*Scope]bool{}
@@ -65,6 +68,14 @@ func (s *Scope) Child() *Scope {
 		c.Fail(cause)
 	}
 	return c
+}
+
+// Drop says that an element's error is left out, or that the element is made again: whoever
+// keeps something for the error need not any longer.
+func (s *Scope) Drop(err error) {
+	if s.Dropped != nil {
+		s.Dropped(err)
+	}
 }
 
 // Go runs f on a goroutine that Close waits for. f returns soon after Done.

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"errors"
 	"io"
 	"slices"
 	"sync"
@@ -28,6 +29,7 @@ type calls struct {
 		sync.Mutex
 		next    uint64
 		pending map[uint64]*pending
+		dropped []int64 // exceptions that nobody will ask for
 	}
 }
 
@@ -96,6 +98,28 @@ func (c *calls) forget(job uint64) *pending {
 	p := c.mu.pending[job]
 	delete(c.mu.pending, job)
 	return p
+}
+
+// drop is dataset.Scope's Dropped.
+func (c *calls) drop(err error) {
+	var raised *Raised
+	if !errors.As(err, &raised) {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.mu.dropped = append(c.mu.dropped, raised.ID)
+}
+
+// Dropped fills ids with the numbers of exceptions that will not be asked for, each of which
+// it gives once, and returns how many.
+func (it *Iterator) Dropped(ids []int64) int {
+	c := it.calls
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := copy(ids, c.mu.dropped)
+	c.mu.dropped = slices.Delete(c.mu.dropped, 0, n)
+	return n
 }
 
 // Answer is what became of a job: results for the rows before the first that failed,

@@ -139,7 +139,7 @@ func (it *Iterator) prepare(o Options) (err error) {
 		if it.calls, err = newCalls(it, o.Threads); err != nil {
 			return err
 		}
-		it.scope.Caller = it.calls
+		it.scope.Caller, it.scope.Dropped = it.calls, it.calls.drop
 	}
 	if it.sizes.slotBytes > 0 {
 		_, err = it.slots.add(it.sizes.ahead+it.sizes.lent, it.sizes.slotBytes)

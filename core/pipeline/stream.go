@@ -147,6 +147,7 @@ func (it *Iterator) skip() claimState {
 		case err == nil:
 			s.skip -= n
 		case s.lenient && it.scope.Err() == nil:
+			it.scope.Drop(err)
 			if s.skip--; errors.Is(err, io.EOF) {
 				s.skip = 0
 			}

@@ -101,6 +101,7 @@ func (it *Iterator) perform(t task) {
 	if err != nil {
 		g.void()
 		if t.count > 1 {
+			it.scope.Drop(err)
 			err = it.careful(t, g)
 		}
 	}

@@ -60,6 +60,7 @@ func (it *ignoreIterator) Next(limit int64, dst dataset.Sink) (int64, error) {
 			return n, err
 		}
 		it.lost = it.lost.And(1, place(err, it.number))
+		it.scope.Drop(err)
 		it.number++
 		if sink.yes {
 			return 0, nil

@@ -23,7 +23,7 @@ func eachRow(op string, in dataset.Definition, s *dataset.Scope, workers int, pa
 			return nil, err
 		}
 		if indexed, ok := in.(dataset.Indexed); ok {
-			r := &numberedRows{run: run, next: at[0], end: dataset.End(indexed)}
+			r := &numberedRows{scope: s, run: run, next: at[0], end: dataset.End(indexed)}
 			if r.next > r.end {
 				return nil, errs.New(errs.StateMismatch, op, "the state is before element %d of %d", r.next, r.end)
 			}
@@ -111,6 +111,7 @@ func (r *streamRows) Work(j *dataset.Job) { r.run(j, j.In.Blocks(), claimedBy(j)
 
 // numberedRows is the work on the elements of an indexed dataset.
 type numberedRows struct {
+	scope     *dataset.Scope
 	run       func(j *dataset.Job, in []block.Block, first int64)
 	in        dataset.RandomAccess
 	next, end int64
@@ -130,9 +131,11 @@ func (r *numberedRows) Claim(j *dataset.Job) error {
 
 func (r *numberedRows) Work(j *dataset.Job) {
 	c := claimedBy(j)
-	if err := r.make(j, c.first, c.count); err == nil {
+	err := r.make(j, c.first, c.count)
+	if err == nil {
 		return
 	}
+	r.scope.Drop(err)
 	for i := range c.count { // to find the one that fails
 		if err := r.make(j, c.first+i, 1); err != nil {
 			j.Fails = append(j.Fails, dataset.Failure{After: len(j.Out.Blocks()), Err: err})

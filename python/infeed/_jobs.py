@@ -140,10 +140,13 @@ class Jobs:
             self.exceptions[number] = error
             kind = error.kind if isinstance(error, _errors.Error) else _errors.WorkerError.kind
             answer["error"] = {"id": number, "kind": kind, "text": f"{type(error).__name__}: {error}"}
+        call = _native.Call(self.handle)
         try:
-            _native.Call(self.handle)("dataset_answer", answer, (job,))
+            call("dataset_answer", answer, (job,))
         except _errors.CancelledError:  # nobody waits for it any more
             pass
+        for dropped in filter(None, call.struct.out):
+            self.exceptions.pop(dropped, None)
 
 
 def _parts(results, what, keep):

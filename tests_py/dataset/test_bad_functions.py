@@ -1,10 +1,12 @@
 """Functions and generators of users that fail, lie, mutate, hang, fork or ask back."""
 
+import gc
 import os
 import subprocess
 import sys
 import textwrap
 import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -360,6 +362,28 @@ def test_functions_that_hang_hold_nobody(how, what):
 def test_a_worker_that_dies_is_told():
     with pytest.raises(infeed.WorkerError, match="exit status -9"):
         list(Dataset.range(N).map(lambda x: at(x, lambda: os.kill(os.getpid(), 9)), processes=1))
+
+
+@pytest.mark.parametrize("options", [{}, {"num_parallel_calls": 2}], ids=str)
+@pytest.mark.parametrize("indexed", [True, False])
+def test_exceptions_that_are_left_out_are_not_kept(indexed, options):
+    """Each holds the frames it came by, and the elements in them."""
+    class Left(Exception):
+        pass
+
+    alive = weakref.WeakSet()
+
+    def f(x):
+        if int(x) % 2:
+            alive.add(error := Left(int(x)))
+            raise error
+        return x
+
+    ds = Dataset.range(4000) if indexed else Dataset.range(4000).filter(lambda x: x >= 0)
+    it = iter(ds.map(f, **options).ignore_errors())
+    assert [int(next(it)) for _ in range(1990)] == list(range(0, 3980, 2))
+    gc.collect()
+    assert len(alive) < 500
 
 
 class Unloadable:
