@@ -1,6 +1,8 @@
 """Dataset.cardinality, and len."""
 
-from cases import case
+from cases import case, expect
+
+FOLLOWS = "A cardinality that follows is told"
 
 
 @case(cardinality=3)
@@ -57,3 +59,13 @@ def test_len_of_unknown(lib):
 @case([True])
 def test_truth(lib):
     return bool(lib.Dataset.range(0))
+
+
+@case([[0, 1], [2, 3], [4, 5]], cardinality=-2, infeed=expect(cardinality=3), differs=FOLLOWS)
+def test_rebatched_full_batches(lib):
+    return lib.Dataset.range(6).batch(3, drop_remainder=True).rebatch(2)
+
+
+@case([], cardinality=-2, infeed=expect(cardinality=0), differs=FOLLOWS)
+def test_none_of_unknown_many(lib):
+    return lib.Dataset.range(3).filter(lambda x: x > 0).take(0)
