@@ -129,7 +129,12 @@ class _Generating(Function):
 
     def _cast(self, result):
         """The components of an element, with the dtypes that were promised."""
-        leaves = flattener(self.elements)(tuple(result) if isinstance(result, list) and self.elements.kind == "tuple" else result)
+        result = tuple(result) if isinstance(result, list) and self.elements.kind == "tuple" else result
+        flat = flattener(self.elements)
+        try:
+            leaves = flat(result)
+        except InvalidArgumentError:  # also for tuples that are to be arrays
+            leaves = flat(_with_arrays(self.elements, result))
         out = []
         for i, (v, promised, spec) in enumerate(zip(leaves, self.promised, self.promised if self._own is None else self._own[1])):
             if spec.dtype.hasobject:
@@ -140,7 +145,7 @@ class _Generating(Function):
             elif isinstance(v, (str, bytes)) or (a := _array(v, f"from_generator: component {i}")).dtype.kind in "OSU":
                 a, good = np.asarray(v, object), False
             else:
-                good = a.dtype.kind in "biufcVmM" and np.can_cast(a.dtype, spec.dtype, "same_kind") or not isinstance(v, (np.ndarray, np.generic))
+                good = a.dtype.kind in _NUMBERS and spec.dtype.kind in _NUMBERS or np.can_cast(a.dtype, spec.dtype, "same_kind") or not isinstance(v, (np.ndarray, np.generic))
                 if good and a.dtype != spec.dtype:
                     if not _keeps(a, spec.dtype):
                         raise InvalidArgumentError(f"from_generator: component {i} is {v!r:.60}, which {spec.dtype} cannot hold; "
@@ -153,6 +158,21 @@ class _Generating(Function):
                                            "dimensions; all need as many: give them another shape, and say which in output_signature")
             out.append(a)
         return tuple(out)
+
+
+_NUMBERS = "biufc"  # which are converted to one another, as in tf.data
+
+
+def _with_arrays(structure, value):
+    """An element with lists, which become arrays, in place of the tuples where no tuples were promised."""
+    if structure.kind == "leaf":
+        return list(value) if isinstance(value, tuple) else value
+    if structure.kind == "dict" and isinstance(value, dict) and value.keys() == set(structure.order):
+        return {k: _with_arrays(item, value[k]) for k, item in zip(structure.order, structure.items)}
+    if structure.kind not in ("tuple", "namedtuple") or not isinstance(value, tuple) or len(value) != len(structure.items):
+        return value
+    made = map(_with_arrays, structure.items, value)
+    return type(value)(*made) if hasattr(value, "_fields") else tuple(made)
 
 
 def arguments(args):

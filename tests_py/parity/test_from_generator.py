@@ -169,3 +169,25 @@ def test_number_that_does_not_fit(lib):
 @case([1, 44], infeed=expect([1], raises="InvalidArgument"), differs="A generator's number that its dtype cannot hold is an error")
 def test_array_that_does_not_fit(lib):
     return lib.Dataset.from_generator(lambda: iter([np.int64(1), np.int64(300)]), output_signature=lib.TensorSpec((), lib.int8))
+
+
+@case([[1, 2], [3, 4]])
+def test_tuples_are_rows(lib):
+    return lib.Dataset.from_generator(lambda: zip([1, 3], [2, 4]), output_signature=lib.TensorSpec((2,), lib.int32))
+
+
+@case([({"a": [[1, 2], [3, 4]]}, [b"x", b"y"])])
+def test_tuples_are_rows_where_no_tuple_was_promised(lib):
+    signature = ({"a": lib.TensorSpec((2, 2), lib.int64)}, lib.TensorSpec((2,), lib.string))
+    return lib.Dataset.from_generator(lambda: [({"a": ((1, 2), (3, 4))}, ("x", "y"))], output_signature=signature)
+
+
+@case([[1, -2], [3, 0]])
+def test_arrays_of_floats_where_ints_are_promised(lib):
+    values = np.array([[1.5, -2.5], [3.0, 0.0]])
+    return lib.Dataset.from_generator(lambda: values, output_signature=lib.TensorSpec((2,), lib.int32))
+
+
+@case([2, 3])
+def test_numbers_of_float32_where_ints_are_promised(lib):
+    return lib.Dataset.from_generator(lambda: [np.float32(2.5), np.float32(3)], output_signature=lib.TensorSpec((), lib.uint8))
