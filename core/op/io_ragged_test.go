@@ -68,7 +68,7 @@ func TestRowsOfSingleExamples(t *testing.T) {
 func TestRowsThatDoNotFit(t *testing.T) {
 	values := []int64{1, 2, 3}
 	for partition, rows := range map[string][][]int64{
-		"row_lengths": {nil, {2}, {2, 2}, {4, -1}, {1 << 62, 1 << 62}},
+		"row_lengths": {nil, {2}, {2, 2}, {4, -1}, {1 << 62, 1 << 62}, {1 << 62, 1 << 62, 1 << 62, 1 << 62, 3}},
 		"row_splits":  {nil, {0}, {0, 2}, {1, 3}, {0, 4}, {0, 2, 1, 3}, {3}},
 		"row_starts":  {nil, {1}, {0, 4}, {0, 2, 1}},
 		"row_limits":  {nil, {2}, {4}, {-1, 3}, {2, 1, 3}},

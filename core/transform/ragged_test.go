@@ -56,6 +56,18 @@ func TestRowsOfRaggedBatches(t *testing.T) {
 	require.Equal(t, "(int64[3 -1 -1], object[3 -1], int64[3])", must(PaddedBatch(d, 3, Padding{}, true)).Spec().String())
 }
 
+// A batch that fails is one of those that are taken in turn.
+func TestBatchesInTurnOfWhatFails(t *testing.T) {
+	shapes := func(in dataset.Definition) (out []string) {
+		for _, e := range datasettest.ReadAll(t, must(Rebatch(raggedIn(in, true), []int64{2, 1}, false)), dataset.PassKey(0), 20) {
+			out = append(out, e.Shapes)
+		}
+		return out
+	}
+	require.Equal(t, shapes(grids(12)), shapes(stream(grids(12))))
+	require.Equal(t, "[0], [1 2], [2], [1 1], [1]", shapes(grids(12))[7])
+}
+
 func TestBatchesOfRaggedBatches(t *testing.T) {
 	in := raggedIn(grids(6), true)
 	d := must(Batch(in, 2, false))
@@ -90,18 +102,22 @@ func second[T any](_ T, err error) error { return err }
 // Shapes that do not fit the values, as those of a damaged file might be, are an error of that batch alone.
 func TestShapesOfRaggedBatchesThatLie(t *testing.T) {
 	for name, shapes := range map[string][]int64{
-		"too many": {2, 2}, "too few": {2, 0}, "less than none": {-1, 4}, "overflow": {1 << 62, 4}, "all": {3, 1 << 62},
+		"too many": {2, 1, 1, 0, 0}, "too few": {1, 1, 0, 0, 0}, "less than none": {-1, 4, 0, 0, 0}, "overflow": {1 << 62, 4, 0, 0, 0},
+		"all": {3, 1 << 62, 0, 0, 0}, "all the way round": {1 << 62, 1 << 62, 1 << 62, 1 << 62, 3},
 	} {
-		torn := made{&spec.Element{Structure: raggedStructure(), Components: []spec.Component{leaf('i', 8, -1), leaf('i', 8, 2, 1)}}, 2,
+		torn := made{&spec.Element{Structure: raggedStructure(), Components: []spec.Component{leaf('i', 8, -1), leaf('i', 8, 5, 1)}}, 2,
 			func(i int64) ([]value, error) {
 				if i == 0 {
-					return []value{vector(1, 2, 3), {shape: []int64{2, 1}, ints: shapes}}, nil
+					return []value{vector(1, 2, 3), {shape: []int64{5, 1}, ints: shapes}}, nil
 				}
-				return []value{vector(7, 8, 9), {shape: []int64{2, 1}, ints: []int64{1, 2}}}, nil
+				return []value{vector(7, 8, 9), {shape: []int64{5, 1}, ints: []int64{1, 2, 0, 0, 0}}}, nil
 			}}
 		got := datasettest.ReadAll(t, must(Unbatch(torn)), dataset.PassKey(0), 9)
 		require.Contains(t, got[0].Err, "its shapes are those of others", name)
-		require.Equal(t, "[1]", got[2].Shapes, name)
-		require.Equal(t, []int64{8, 9}, got[3].Int64s(), name)
+		require.Equal(t, "[1]", got[5].Shapes, name)
+		require.Equal(t, []int64{8, 9}, got[6].Int64s(), name)
 	}
+	deep := made{&spec.Element{Structure: raggedStructure(), Components: []spec.Component{leaf('i', 8, -1), leaf('i', 8, 2, 65)}}, 0, nil}
+	_, err := Unbatch(deep)
+	require.ErrorContains(t, err, "cannot have the parts")
 }
