@@ -66,6 +66,21 @@ func (r *RaggedBatch) text() string {
 	return fmt.Sprintf("ragged_batch(batch_size=%d, drop_remainder=%s, row_splits_dtype=%s)", r.BatchSize, python(r.DropRemainder), r.RowSplitsDType)
 }
 
+// SparseBatch stacks BatchSize elements into one sparse tensor.
+type SparseBatch struct {
+	onOne
+	BatchSize int64   `json:"batch_size"`
+	RowShape  []int64 `json:"row_shape"` // -1: as long as the longest
+}
+
+func (b *SparseBatch) build(inputs []dataset.Definition, _ int) (dataset.Definition, error) {
+	return transform.SparseBatch(inputs[0], b.BatchSize, b.RowShape)
+}
+
+func (b *SparseBatch) text() string {
+	return fmt.Sprintf("sparse_batch(batch_size=%d, row_shape=%v)", b.BatchSize, b.RowShape)
+}
+
 // Window is datasets of a few elements each.
 type Window struct {
 	onOne

@@ -30,6 +30,7 @@ var transformOps = map[string]func() Op{
 	"rebatch":      func() Op { return &Rebatch{} },
 	"padded_batch": func() Op { return &PaddedBatch{} },
 	"ragged_batch": func() Op { return &RaggedBatch{} },
+	"sparse_batch": func() Op { return &SparseBatch{} },
 	"window":       func() Op { return &Window{} },
 	"dataset_of":   func() Op { return &DatasetOf{} },
 

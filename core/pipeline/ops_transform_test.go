@@ -29,6 +29,7 @@ func TestTransformations(t *testing.T) {
 			"[0 1 9223372036854775807 2 3 9223372036854775807] [4 5 9223372036854775807 6 7 9223372036854775807]",
 			"padded_batch(batch_size=2, padded_shapes=[[3]], padding_values=[[255 255 255 255 255 255 255 127]], drop_remainder=False)"},
 		{on("ragged_batch", `"batch_size": 3, "drop_remainder": true, "row_splits_dtype": "<i4"`, pairs), 1, "[0 1 2 3 4 5]", "ragged_batch(batch_size=3, drop_remainder=True, row_splits_dtype=<i4)"},
+		{on("sparse_batch", `"batch_size": 3, "row_shape": [-1]`, pairs), 2, "", "sparse_batch(batch_size=3, row_shape=[-1])"},
 		{on("window", `"size": 2, "shift": 2, "stride": 3, "drop_remainder": true`, rangeTo("8")), 3, "", "window(size=2, shift=2, stride=3, drop_remainder=True)"},
 		{on("unique", ``, on("repeat", `"count": 2`, rangeTo("3"))), -2, "[0] [1] [2]", "unique()"},
 		{on("ignore_errors", ``, rangeTo("3")), -2, "[0] [1] [2]", "ignore_errors()"},

@@ -38,7 +38,7 @@ func effectOf(op Op) effect {
 		return single
 	case *FlatMap, *Unbatch:
 		return several
-	case *Batch, *PaddedBatch, *RaggedBatch:
+	case *Batch, *PaddedBatch, *RaggedBatch, *SparseBatch:
 		return together
 	}
 	return any_

@@ -18,6 +18,9 @@ func Rebatch(in dataset.Definition, sizes []int64, dropRemainder bool) (dataset.
 		return nil, errs.New(errs.InvalidArgument, op, "batch_size is %v; every size must be at least 1", sizes)
 	}
 	parts, err := partsOf(op, in.Spec())
+	if err == nil {
+		err = denseOnly(op, in.Spec())
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -27,6 +27,9 @@ type indexedUnbatch struct {
 // where all batches have one known size.
 func Unbatch(in dataset.Definition) (dataset.Definition, error) {
 	parts, err := partsOf("unbatch", in.Spec())
+	if err == nil {
+		err = denseOnly("unbatch", in.Spec())
+	}
 	if err != nil {
 		return nil, err
 	}

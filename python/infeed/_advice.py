@@ -12,7 +12,6 @@ _BY_THEM = {
         **dict.fromkeys(("from_variant", "to_variant", "get_structure", "get_model_proto"), "use Dataset.element_spec"),
         "SqlDataset": "use Dataset.from_generator over a cursor",
         "TFRecordWriter": "write the elements with infeed.io.TFRecordWriter",
-        "dense_to_sparse_batch": "use Dataset.ragged_batch or Dataset.padded_batch",
         "enable_debug_mode": "functions that run as Python can be stepped through; Dataset.explain() says which do",
         "from_list": "use Dataset.from_tensor_slices, or Dataset.from_indexable for elements of unequal shape",
         "make_batched_features_dataset": "use infeed.TFRecordDataset(files).batch(n).map(...) with infeed.io.parse_example",
@@ -33,7 +32,6 @@ _BY_THEM = {
         **dict.fromkeys(("make_one_shot_iterator", "make_initializable_iterator"), "use iter(dataset)"),
         "batch_and_drop_remainder": "use batch(n, drop_remainder=True)",
         "fingerprint": "the state of an iterator has it",
-        "sparse_batch": "use ragged_batch or padded_batch",
     },
     "infeed.io": {
         **dict.fromkeys(("gfile", "matching_files", "match_filenames_once"), "use glob and os, and Dataset.list_files for patterns"),

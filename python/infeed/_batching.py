@@ -6,6 +6,7 @@ import numpy as np
 
 from infeed import _arguments, _definition, _subdataset
 from infeed._errors import InvalidArgumentError
+from infeed._features import SparseTensor
 from infeed._spec import Structure, dtype_of
 
 
@@ -80,6 +81,23 @@ class Batching:
         args = {"batch_size": size, "drop_remainder": bool(drop_remainder),
                 "row_splits_dtype": dtype_of(row_splits_dtype, "ragged_batch: row_splits_dtype").str}
         return self._rows("ragged_batch", args, _ragged)
+
+    def sparse_batch(self, batch_size, row_shape, name=None):
+        """Stacks elements of one component as an `infeed.io.SparseTensor`, with all of their values.
+
+        row_shape: the shape of a row of it, which no element exceeds; None as a dimension:
+        that of the longest of the batch. Raises DataLossError for a larger element.
+
+        Example:
+            >>> import infeed
+            >>> ds = infeed.Dataset.from_generator(lambda: ([1] * n for n in (1, 3)), output_signature=infeed.TensorSpec((None,), "int32"))
+            >>> next(iter(ds.sparse_batch(2, [4]))).to_dense().tolist()
+            [[1, 0, 0, 0], [1, 1, 1, 0]]
+        """
+        size = _arguments.at_least("sparse_batch", "batch_size", batch_size, 1)
+        row = [-1 if d is None else _arguments.at_least("sparse_batch", "row_shape", d, 0) for d in _arguments.items("sparse_batch", "row_shape", row_shape)]
+        structure = Structure("namedtuple", SparseTensor._fields, items=(_LEAF,) * 3, example=SparseTensor)
+        return self._apply("sparse_batch", {"batch_size": size, "row_shape": row}, structure)
 
     def window(self, size, shift=None, stride=1, drop_remainder=False, name=None):
         """Datasets of size consecutive elements each, one for each component of elements.

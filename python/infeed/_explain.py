@@ -5,7 +5,7 @@ from infeed._dataset import AUTOTUNE
 # How an iterator is taken up at an operation that is not random access; what is not
 # named here goes on where its input does.
 _RESUMES = {
-    "shuffle": "refill: one window is read again", "padded_batch": "refill", "ragged_batch": "refill", "batch": "refill",
+    "shuffle": "refill: one window is read again", "padded_batch": "refill", "ragged_batch": "refill", "sparse_batch": "refill", "batch": "refill",
     "unbatch": "refill", "rebatch": "refill", "window": "refill", "interleave": "fan-in: the place in each open input",
     "flat_map": "fan-in: the place in the open input", "bucket_by_sequence_length": "pending: what waits is read again",
     "group_by_window": "pending: what waits is read again", "scan": "own state: the state of scan_func",

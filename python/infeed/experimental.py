@@ -15,7 +15,7 @@ from infeed._make_csv import make_csv_dataset
 from infeed._snapshot import snapshot
 
 # The transformations for `Dataset.apply`: tf.data.experimental's names, and those of the methods.
-_FOR_APPLY = {"enumerate_dataset": "enumerate", "dense_to_ragged_batch": "ragged_batch"}
+_FOR_APPLY = {"enumerate_dataset": "enumerate", "dense_to_ragged_batch": "ragged_batch", "dense_to_sparse_batch": "sparse_batch"}
 _FOR_APPLY.update((n, n) for n in ("assert_cardinality", "bucket_by_sequence_length", "group_by_window", "ignore_errors",
                                    "rejection_resample", "scan", "take_while", "unbatch", "unique"))
 

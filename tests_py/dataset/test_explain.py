@@ -38,7 +38,7 @@ CLASSES = {
         "choose": lambda: Dataset.choose_from_datasets([stream(), stream()], Dataset.range(2)),
     },
     "refill": {
-        "shuffle": lambda: stream().shuffle(3), "padded_batch": lambda: stream().padded_batch(2), "ragged_batch": lambda: stream().ragged_batch(2),
+        "shuffle": lambda: stream().shuffle(3), "padded_batch": lambda: stream().padded_batch(2), "ragged_batch": lambda: stream().ragged_batch(2), "sparse_batch": lambda: stream().sparse_batch(2, []),
         "unbatch": lambda: stream().batch(2).unbatch(), "rebatch": lambda: stream().batch(2).rebatch(3), "window": lambda: stream().window(2),
     },
     "fan-in": {"interleave": lambda: stream().interleave(Dataset.range), "flat_map": lambda: stream().flat_map(Dataset.range)},

@@ -125,6 +125,11 @@ def test_padding_of_rows():
         list(batches(1, 2).padded_batch(2))
 
 
+def test_rows_as_a_sparse_tensor():
+    sparse, = batches(1, 2).unbatch().sparse_batch(2, [None])
+    assert isinstance(sparse, infeed.io.SparseTensor) and sparse.to_dense().tolist() == [[1, 0], [2, 2]]
+
+
 def test_rows_by_number():
     ds = D.from_indexable([np.arange(n) for n in range(7)]).ragged_batch(3, drop_remainder=True).unbatch()
     assert len(ds) == 6 and ds[4].tolist() == [0, 1, 2, 3]

@@ -151,6 +151,8 @@ def spec(value):
         return Spec(kind, (), spec(value.element_spec))
     dtype = getattr(value.dtype, "as_numpy_dtype", value.dtype)
     shape = value.shape
+    if kind == "SparseTensor":  # specs of infeed's do not say how large it is
+        return Spec(kind, (None,) * len(shape), np.dtype(dtype).name)
     if getattr(shape, "rank", 0) is None or shape is None:
         return Spec(kind, None, np.dtype(dtype).name)
     return Spec(kind, tuple(shape), np.dtype(dtype).name)

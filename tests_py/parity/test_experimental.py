@@ -16,6 +16,7 @@ PIPELINES = {
     "assert_cardinality": lambda D, e: D.range(4).filter(lambda x: x > 1).apply(e.assert_cardinality(2)),
     "bucket_by_sequence_length": lambda D, e: D.range(6).batch(4).apply(e.bucket_by_sequence_length(lambda x: 3, [2], [1, 2], no_padding=False)),
     "dense_to_ragged_batch": lambda D, e: D.range(5).apply(e.dense_to_ragged_batch(batch_size=2, drop_remainder=True)),
+    "dense_to_sparse_batch": lambda D, e: D.range(5).apply(e.dense_to_sparse_batch(2, [])).map(lambda t: t.values),
     "enumerate_dataset": lambda D, e: D.range(3).apply(e.enumerate_dataset(start=5)),
     "group_by_window": lambda D, e: D.range(6).apply(e.group_by_window(lambda x: x % 2, lambda key, ds: ds.batch(2), window_size=2)),
     "ignore_errors": lambda D, e: D.range(3).apply(e.ignore_errors()),

@@ -74,6 +74,7 @@ OPERATIONS = {
     "ragged_batch": lambda D, f: lengths(D).ragged_batch(3),
     "unbatch": lambda D, f: stream(D).batch(5).unbatch(),
     "rebatch": lambda D, f: stream(D).batch(5).rebatch(3),
+    "sparse_batch": lambda D, f: lengths(D).sparse_batch(3, [None]),
     "unbatch, ragged": lambda D, f: lengths(D).ragged_batch(3).unbatch(),
     "rebatch, ragged": lambda D, f: lengths(D).ragged_batch(3).rebatch([2, 5]),
     "shuffle": lambda D, f: D.range(23).shuffle(seed=5),
