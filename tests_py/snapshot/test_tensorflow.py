@@ -266,12 +266,13 @@ def test_inspect_and_verify(tmp_path, capsys):
 
 def test_components_that_are_no_arrays_are_not_stacked():
     """That says so instead of making nonsense."""
-    for name in ("ragged2", "unknown_rank"):
-        ds = load(named(name))
-        for stacked in (ds.batch(1), ds.padded_batch(1), ds.ragged_batch(1)):
-            with pytest.raises(infeed.UnimplementedError, match="map them to arrays first"):
-                list(stacked)
+    unknown, ragged = load(named("unknown_rank")), load(named("ragged2"))
+    for stacked in (unknown.batch(1), unknown.padded_batch(1), unknown.ragged_batch(1), unknown.unbatch(), ragged.padded_batch(1)):
+        with pytest.raises(infeed.UnimplementedError, match="map them to arrays"):
+            list(stacked)
+    for ds in (unknown, ragged):
         assert len(list(ds.shuffle(9, seed=1).repeat(2).take(11))) == 11
+    assert [[row.tolist() for row in e.flat] for e in ragged.batch(1)] == [[row.tolist() for row in e] for e in ragged]
 
 
 def test_damaged_elements_can_be_left_out(tmp_path):
