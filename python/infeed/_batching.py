@@ -207,7 +207,7 @@ def _padding(op, node, padded_shapes, padding_values):
     shapes = None
     if padded_shapes is not None:
         found = _nested(op, "padded_shapes", structure, padded_shapes)
-        shapes = [[-1 if d is None else _arguments.integer(op, "padded_shapes", d) for d in (s if hasattr(s, "__iter__") else (s,))] for s in found]
+        shapes = [[-1 if d is None else _arguments.integer(op, "padded_shapes", d) for d in (s if hasattr(s, "__iter__") and getattr(s, "ndim", 1) else (s,))] for s in found]
     if padding_values is None:
         values = [None] * len(specs)
     elif structure.kind == "leaf" or isinstance(padding_values, (tuple, dict)):

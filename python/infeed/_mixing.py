@@ -107,7 +107,10 @@ def _datasets(op, value):
 
 def _reals(op, name, value):
     try:
-        found = [float(v) for v in np.ravel(np.asarray(value, np.float64))]
+        a = np.asarray(value)
+        if a.dtype.kind in "SU":
+            raise TypeError("they are text")
+        found = [float(v) for v in np.ravel(a)]
     except (TypeError, ValueError) as e:
         raise InvalidArgumentError(f"{op}: {name} is {value!r:.100}; numbers are needed") from e
     if not all(0 <= v < np.inf for v in found):

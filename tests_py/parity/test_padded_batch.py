@@ -1,5 +1,6 @@
 """Dataset.padded_batch."""
 
+import numpy as np
 from cases import case, expect
 
 FITS = "padding_values take the dtype of their component"
@@ -148,3 +149,8 @@ def test_padding_value_of_an_int_for_floats(lib):
 @case([], raises="Type", infeed=expect([[[1, 9], [2, 2]]], raises=None), differs=FITS)
 def test_padding_value_of_a_python_int_for_int64(lib):
     return rows(lib, 1, 2, dtype="int64").padded_batch(2, padding_values=9)
+
+
+@case([[[1, 0, 0], [2, 2, 0]]])
+def test_padded_shape_of_one_number(lib):
+    return rows(lib, 1, 2).padded_batch(2, padded_shapes=np.array(3))

@@ -86,3 +86,8 @@ def test_other_dtypes(lib):
 @case([], infeed=expect([], raises="InvalidArgument"), differs="Weights that are all 0 are an error")
 def test_weights_are_all_0(lib):
     return lib.Dataset.sample_from_datasets(inputs(lib), weights=[0.0, 0.0])
+
+
+@case([], raises="Type")
+def test_weights_are_text(lib):
+    return lib.Dataset.sample_from_datasets([lib.Dataset.range(2)] * 2, ["1", "0"])
