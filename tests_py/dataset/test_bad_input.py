@@ -353,7 +353,7 @@ MOST = 4 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")  # bytes, mo
 ], ids=["decode_raw", "decode_raw in map", "padded_shapes", "batch", "padded_batch"])
 def test_more_than_there_is_memory_for(make):
     """The system would refuse it, or end the process when it is written."""
-    with pytest.raises(infeed.ResourceExhaustedError, match=r"this machine has \d+.*; make batches, or .* smaller"):
+    with pytest.raises(infeed.ResourceExhaustedError, match=r"this process may have \d+.*; make batches, or .* smaller"):
         next(iter(make()))
 
 
