@@ -1,8 +1,7 @@
 package block
 
 import (
-	"os"
-	"path/filepath"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"syscall"
 
 	"infeed/core/errs"
+	"infeed/core/vfs"
 )
 
 // MostBytes returns how much memory the process may have, swap included: that of the
@@ -22,26 +22,25 @@ var MostBytes = sync.OnceValue(func() int64 {
 	}
 	unit := max(int64(info.Unit), 1)
 	ram, swap := int64(info.Totalram)*unit, int64(info.Totalswap)*unit
-	return min(min(ram, allowed("/proc/self/cgroup", "/sys/fs/cgroup"))+swap, unknownMemory)
+	return min(min(ram, allowed(vfs.Local(), "/proc/self/cgroup", "/sys/fs/cgroup"))+swap, unknownMemory)
 })
 
 // allowed returns the least limit of the control groups that a file lists, in either
 // version of them, and of those around these; mounted is where they are.
-func allowed(list, mounted string) int64 {
-	text, _ := os.ReadFile(list)
+func allowed(fs vfs.FS, list, mounted string) int64 {
 	least := int64(unknownMemory)
-	for _, line := range strings.Split(string(text), "\n") {
+	for _, line := range strings.Split(short(fs, list), "\n") {
 		_, rest, _ := strings.Cut(line, ":")
 		controllers, group, _ := strings.Cut(rest, ":")
 		folder, file := mounted, "memory.max"
 		if slices.Contains(strings.Split(controllers, ","), "memory") {
-			folder, file = filepath.Join(mounted, "memory"), "memory.limit_in_bytes"
+			folder, file = path.Join(mounted, "memory"), "memory.limit_in_bytes"
 		} else if controllers != "" || group == "" {
 			continue
 		}
-		for ; ; group = filepath.Dir(group) {
-			limit, _ := os.ReadFile(filepath.Join(folder, group, file)) // no file, no limit
-			if n, err := strconv.ParseInt(strings.TrimSpace(string(limit)), 10, 64); err == nil {
+		for ; ; group = path.Dir(group) {
+			limit := strings.TrimSpace(short(fs, path.Join(folder, group, file)))
+			if n, err := strconv.ParseInt(limit, 10, 64); err == nil {
 				least = min(least, n)
 			}
 			if group == "/" || group == "." {
@@ -50,6 +49,18 @@ func allowed(list, mounted string) int64 {
 		}
 	}
 	return least
+}
+
+// short returns what a short file has; nothing where there is none.
+func short(fs vfs.FS, name string) string {
+	f, err := fs.Open(name)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	b := make([]byte, 4096)
+	n, _ := f.ReadAt(b, 0)
+	return string(b[:n])
 }
 
 // unknownMemory is far beyond what there is.

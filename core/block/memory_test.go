@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"infeed/core/vfs"
 )
 
 func TestLimitsOfControlGroups(t *testing.T) {
@@ -31,8 +33,8 @@ func TestLimitsOfControlGroups(t *testing.T) {
 				require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
 				require.NoError(t, os.WriteFile(path, []byte(limit), 0o600))
 			}
-			require.Equal(t, c.want, allowed(list, mounted))
+			require.Equal(t, c.want, allowed(vfs.Local(), list, mounted))
 		})
 	}
-	require.Equal(t, int64(unknownMemory), allowed("/nowhere", "/nowhere"))
+	require.Equal(t, int64(unknownMemory), allowed(vfs.Local(), "/nowhere", "/nowhere"))
 }
