@@ -62,20 +62,8 @@ func wants(op string, forms []featureForm) ([]wanted, []tfproto.Feature, error) 
 			}
 			w.Size *= d
 		}
-		if f.Default != nil {
-			value := &tfproto.Column{Values: f.Default.Data}
-			if w.Type == tfproto.Bytes {
-				value.Values, value.Offsets = nil, []int64{0}
-				for _, s := range f.Default.Texts {
-					value.Values = append(value.Values, s...)
-					value.Offsets = append(value.Offsets, int64(len(value.Values)))
-				}
-			}
-			if kind == tfproto.Fixed {
-				w.Default = value
-			} else if w.fill = value; value.Count(w.Type) != 1 {
-				return nil, nil, errs.New(errs.InvalidArgument, op, "feature %q is filled up with a default_value of %d values; give one", f.Key, value.Count(w.Type))
-			}
+		if err := w.defaultTo(op, &f); err != nil {
+			return nil, nil, err
 		}
 		features, w.column = columnOf(features, w.Feature)
 		if f.Kind == "ragged" {
@@ -92,6 +80,27 @@ func wants(op string, forms []featureForm) ([]wanted, []tfproto.Feature, error) 
 		}
 	}
 	return out, features, nil
+}
+
+// defaultTo reads what examples without a feature have, or what missing steps have.
+func (w *wanted) defaultTo(op string, f *featureForm) error {
+	if f.Default == nil {
+		return nil
+	}
+	value := &tfproto.Column{Values: f.Default.Data}
+	if w.Type == tfproto.Bytes {
+		value.Values, value.Offsets = nil, []int64{0}
+		for _, s := range f.Default.Texts {
+			value.Values = append(value.Values, s...)
+			value.Offsets = append(value.Offsets, int64(len(value.Values)))
+		}
+	}
+	if w.Shape == tfproto.Fixed {
+		w.Default = value
+	} else if w.fill = value; value.Count(w.Type) != 1 {
+		return errs.New(errs.InvalidArgument, op, "feature %q is filled up with a default_value of %d values; give one", f.Key, value.Count(w.Type))
+	}
+	return nil
 }
 
 // parsed is what is kept of a call of a parser for the next one: memory.

@@ -36,27 +36,37 @@ func Rebatch(in dataset.Definition, sizes []int64, dropRemainder bool) (dataset.
 		none := whole >= 0 && whole%most == 0 // nothing is ever left
 		return Batch(elements, most, dropRemainder || none)
 	}
-	sizes = slices.Clone(sizes)
-	sum := int64(0)
-	for i, n := range sizes {
-		if all := elements.Cardinality(); all >= 0 && n > all {
-			n = all + 1 // no batch is that large
-			sizes[i] = n
-		}
-		if err := addressable(each, sum+n); err != nil {
-			return nil, errs.Wrap(err, errs.InvalidArgument, op, "batch_size is %v", sizes)
-		}
-		sum += n
+	turn, err := turnWithin(op, elements.Cardinality(), each, sizes)
+	if err != nil {
+		return nil, err
 	}
 	if parts, _ = partsOf(op, each); parts != nil {
 		r := &ragged{op: op, in: each, parts: parts}
-		return r.gathered(elements, turnOf(sizes...), dropRemainder), nil
+		return r.gathered(elements, turn, dropRemainder), nil
 	}
-	c := cycle{turn: turnOf(sizes...), in: elements, dropRemainder: dropRemainder, spec: each.Batched(-1)}
+	c := cycle{turn: turn, in: elements, dropRemainder: dropRemainder, spec: each.Batched(-1)}
 	if indexed, ok := elements.(dataset.Indexed); ok {
 		return &indexedCycle{cycle: c, in: indexed}, nil
 	}
 	return &c, nil
+}
+
+// turnWithin returns the turn of sizes of batches of n elements, which are like each, or any
+// number. It fails where a turn is more than memory can have.
+func turnWithin(op string, n int64, each *spec.Element, sizes []int64) (turn, error) {
+	sizes = slices.Clone(sizes)
+	sum := int64(0)
+	for i, size := range sizes {
+		if n >= 0 && size > n {
+			size = n + 1 // no batch is that large
+			sizes[i] = size
+		}
+		if err := addressable(each, sum+size); err != nil {
+			return turn{}, errs.Wrap(err, errs.InvalidArgument, op, "batch_size is %v", sizes)
+		}
+		sum += size
+	}
+	return turnOf(sizes...), nil
 }
 
 // cycle is batches whose sizes are taken in turn.
