@@ -17,7 +17,7 @@ LEFT_OUT = {
 }
 # Defaults that are none in tf.data.
 OPTIONAL = {("Dataset.prefetch", "buffer_size"), ("Dataset.shuffle", "buffer_size")}
-NOT_THERE = {"fingerprint", "sparse_batch"}  # see docs/porting-from-tf-data.md
+NOT_THERE = {"fingerprint"}  # see docs/porting-from-tf-data.md
 EXPERIMENTAL = ("CsvDataset", "make_csv_dataset", "make_saveable_from_iterator", "snapshot")
 
 
