@@ -4,7 +4,7 @@ import os
 
 import numpy as np
 
-from infeed import _arguments, _arrays, _definition, _generator, _nodes, _template
+from infeed import _arguments, _arrays, _definition, _generator, _nodes, _ragged, _template
 from infeed._errors import InvalidArgumentError
 from infeed._spec import Structure, TensorSpec, UnknownRankSpec, dtype_of, own_spec
 
@@ -39,7 +39,7 @@ class Sources:
 
     @classmethod
     def from_tensors(cls, tensors, name=None):
-        """The dataset whose one element is `tensors`: an array, or nested arrays.
+        """The dataset whose one element is `tensors`: an array, or nested arrays. Object arrays of arrays are ragged components.
 
         Example:
             >>> import infeed
@@ -51,6 +51,7 @@ class Sources:
             raise InvalidArgumentError("from_tensors: there is no component; give at least one")
         if (made := _template.source("tensors", structure, leaves)) is not None:
             return cls._of(made)
+        structure, leaves = _ragged.split(tensors, "from_tensors: component")
         arrays, dtypes = [], []
         for path, value in leaves:
             a, dtype = _arrays.tensor(value, f"from_tensors: component{path}")

@@ -104,6 +104,15 @@ def test_functions_that_give_datasets():
     assert [lists(x) for x in ds.window(2).flat_map(lambda w: (str(w), w.map(doubled).unbatch().batch(3))[1])] == [[[2], [4, 4], [6, 6, 6]]]
 
 
+def test_one_that_is_brought_along():
+    x = ragged([np.arange(2), np.arange(3)])
+    ds = D.from_tensors((x, [1, 2])).unbatch()
+    assert ds.element_spec == (infeed.RaggedTensorSpec((None,), "int64"), infeed.TensorSpec((), "int32")) and len(ds) == 2
+    assert [(a.tolist(), int(n)) for a, n in ds] == [([0, 1], 1), ([0, 1, 2], 2)] and ds[1][0].tolist() == [0, 1, 2]
+    assert [lists(e) for e in batches(1, 2, 3).flat_map(D.from_tensors)] == [[[1], [2, 2]], [[3, 3, 3]]]
+    assert [lists(e) for e in D.from_tensors(ragged([np.array([b"a"]), np.array([], object)]))] == [[[b"a"], []]]
+
+
 def test_predicates_keys_and_states():
     ds = batches(1, 2, 3)
     assert list(map(lists, ds.filter(lambda x: len(x) > 1))) == [[[1], [2, 2]]]
