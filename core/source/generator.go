@@ -74,6 +74,8 @@ func (g *generated) Iterate(s *dataset.Scope, _ rng.Key, from *dataset.Token) (d
 			return nil, errs.New(errs.StateMismatch, op, "the generator ends after %d elements; the state is behind %d: it gives others than when the state was saved", it.passed, at[0])
 		} else if s.Err() != nil {
 			return nil, s.Err()
+		} else if errs.KindOf(err) == errs.StateMismatch { // no call will give anything else
+			return nil, err
 		}
 	}
 	return it, nil

@@ -9,7 +9,7 @@ import weakref
 import numpy as np
 
 from infeed import _arrays, _definition, _text, _trace
-from infeed._errors import InvalidArgumentError
+from infeed._errors import InvalidArgumentError, StateMismatchError
 from infeed._function import Function, flattener, settled_leaves, tries
 from infeed._spec import Structure, TensorSpec
 
@@ -31,6 +31,11 @@ class GeneratorNode(_definition.Node):
         return {"args": self.function.args, "output_signature": (self._structure.document(), [repr(s) for s in self.function.promised])}
 
 
+def _nothing():
+    return None
+
+
+_NOBODY = _nothing, _nothing
 _REQUEST = Structure("tuple", items=(Structure("leaf"), Structure("leaf")))
 
 
@@ -44,11 +49,12 @@ class _Generating(Function):
         self.args, self.elements, self.promised = args, structure, specs
         self._stateful = False if inspect.isgeneratorfunction(generator) else None
         self._drawn = None  # by the last trial
+        self._walked = _NOBODY  # references to the iterator of the last walk, and to the Jobs that it was in
         if all(isinstance(s, TensorSpec) for s in specs):
             self._own = structure, specs
 
     def __getstate__(self):
-        return {**super().__getstate__(), "_drawn": None}
+        return {**super().__getstate__(), "_drawn": None, "_walked": _NOBODY}
 
     @property
     def known(self):
@@ -78,11 +84,11 @@ class _Generating(Function):
         self._own = self.elements, [s if isinstance(s, TensorSpec) else TensorSpec((None,) * np.ndim(v), s.dtype) for s, v in zip(self.promised, leaves)]
         return self._own
 
-    def _walk(self, trial, state=None):
+    def _walk(self, trial, state=None, job=None):
         """A function that gives the leaves of the next element of a new generator.
 
         Generators may be made of an iterator that there is only once. What a trial
-        draws from one comes again.
+        draws from one comes again, but an iterator over the dataset cannot go on when another, or itself before an error, drew from it.
         """
         made = self.fn(*self.args)
         if state:
@@ -100,6 +106,11 @@ class _Generating(Function):
         if self._drawn is not None and self._drawn.iterator() is not it:
             self._drawn = None
         if not trial:
+            of, by = self._walked
+            if job.resumed and not self.stateful and of() is it and by() is not job:
+                raise StateMismatchError(f"from_generator: {self.name} gives an iterator that there is only once, and elements were drawn from it "
+                                         "that cannot come again; have it give a new iterator each time. iter(dataset) gives what is left")
+            self._walked = _reference(it), weakref.ref(job)
             return next_leaves
         if self._drawn is None:
             self._drawn = _Drawn(it)
@@ -112,7 +123,7 @@ class _Generating(Function):
         try:
             walks = job.kept.setdefault(self.number, {})
             if walk not in walks:
-                walks[walk] = self._walk(job.trial, state)
+                walks[walk] = self._walk(job.trial, state, job)
             draw = walks[walk]
             end = time.monotonic() + _GENERATE
             while len(out) < limit and (not out or time.monotonic() < end):
@@ -120,6 +131,8 @@ class _Generating(Function):
                     out.append(draw())
                 except StopIteration:
                     del walks[walk]
+                    if not isinstance(self._walked[0], weakref.ref):  # it would be kept
+                        self._walked = _NOBODY
                     return out, None, True
         except (KeyboardInterrupt, SystemExit):
             raise
@@ -200,10 +213,7 @@ class _Drawn:
 
     def __init__(self, iterator):
         self.kept = []  # leaves, or what was raised in their place
-        try:
-            self.iterator = weakref.ref(iterator, lambda _, kept=self.kept: kept.clear())
-        except TypeError:  # some of Python's own
-            self.iterator = lambda: iterator
+        self.iterator = _reference(iterator, lambda _, kept=self.kept: kept.clear())
 
     def drawer(self, made_now):
         """A function that gives what was drawn, and then what `made_now` makes, which it keeps."""
@@ -224,6 +234,14 @@ class _Drawn:
     def first(self):
         """What was drawn first, which is not kept any longer."""
         return _raised(self.kept.pop(0))
+
+
+def _reference(iterator, gone=None):
+    """A function that gives an iterator as long as that lives, if such a one may be known."""
+    try:
+        return weakref.ref(iterator, gone)
+    except TypeError:  # some of Python's own
+        return lambda: iterator
 
 
 def _raised(leaves):

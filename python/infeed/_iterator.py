@@ -257,7 +257,7 @@ class Iterator:
         self._may_lend = call.struct.out[1]
         self._first, self._base, self._stride = call.struct.out[3:6]
         self._state, self._indexed, self._most = json.loads(call.long()), handle.indexed, call.struct.out[6]
-        self._jobs = _jobs.Jobs(call.struct.out[0] & U64, call.struct.out[2] & U64, threads, self._mark) if handle.calls else None
+        self._jobs = _jobs.Jobs(call.struct.out[0] & U64, call.struct.out[2] & U64, threads, self._mark, state is not None) if handle.calls else None
         delivered = self._offset = self._end - self._start
         self._pass, self._end, self._start = self._state["pass"], self._first, self._first - delivered
         self._known = self._first

@@ -79,9 +79,10 @@ def answering(iterator):
 class Jobs:
     """Answers the calls of one iterator of the engine."""
 
-    def __init__(self, handle, jobs_handle, threads, iterator=None):
+    def __init__(self, handle, jobs_handle, threads, iterator=None, resumed=False):
+        """resumed: the iterator goes on from a state, or after an error."""
         self.handle, self._lent = handle, _native.Lent()
-        self._iterator = iterator
+        self._iterator, self.resumed = iterator, resumed
         self.trial = _function.trying()  # elements are made to try functions on, and again later
         self.exceptions = {}
         self.kept = {}  # of functions that keep something for each walk

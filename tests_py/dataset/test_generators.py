@@ -117,3 +117,47 @@ def test_args_that_are_no_arrays_come_as_they_are():
 def test_types_and_shapes_that_are_nested_otherwise(types, shapes, match):
     with pytest.raises(infeed.InvalidArgumentError, match=match):
         Dataset.from_generator(lambda: iter([]), types, shapes)
+
+
+class Now(Exception):
+    pass
+
+
+@pytest.mark.parametrize("makes", [iter, lambda numbers: (x for x in numbers)], ids=["one that no weak reference can be to", "a generator"])
+@pytest.mark.parametrize("at", [0, 6])
+def test_an_iterator_that_there_is_once_does_not_go_on_elsewhere(makes, at):
+    """After an error, as from a state: the elements that were made ahead are gone."""
+    once, fails = makes(range(40)), []
+
+    def f(x):
+        if int(str(int(x))) in fails:
+            fails.clear()
+            raise Now
+        return x
+
+    ds = Dataset.from_generator(lambda: once, output_signature=NUMBER).map(f)
+    ds.element_spec  # for which f is called with the first element
+    fails.append(at)
+    it, got = iter(ds), []
+    with pytest.raises(Now):
+        for x in it:
+            got.append(int(x))
+    assert got == list(range(at))
+    for _ in range(2):
+        with pytest.raises(infeed.StateMismatchError, match="an iterator that there is only once"):
+            next(it)
+    left = [int(x) for x in ds]
+    assert left == list(range(40 - len(left), 40))
+
+
+def test_a_state_of_an_iterator_that_there_is_once_loads_where_nothing_was_drawn():
+    def make():
+        once = (x for x in range(5))
+        return Dataset.from_generator(lambda: once, output_signature=NUMBER).repeat(2)
+
+    it = iter(make())
+    next(it), next(it)
+    state, rest = it.state_dict(), [int(x) for x in it]
+    again = iter(make())
+    again.load_state_dict(state)
+    assert [int(x) for x in again] == rest == [2, 3, 4]
