@@ -106,16 +106,30 @@ def test_the_state_of_each_reader_is_that_of_all(name, n, records):
 
 
 def test_elements_that_fail_are_their_readers(records):
-    ds = infeed.Dataset.range(30).filter(lambda x: x >= 0).batch(4).map(lambda b: b.reshape(2, 2))  # the last cannot be made
+    def batches(bad):  # the batch that begins with bad cannot be made
+        return infeed.Dataset.range(32).filter(lambda x: x >= 0).batch(4).map(
+            lambda b: b[:4 - 2 * (b[0] == bad).astype("i8")].reshape(2, 2))
+
+    ds = batches(12)
     fine, broken = ds.iterator(epoch=0, shard=(2, 0)), ds.iterator(epoch=0, shard=(2, 1))
     assert len(list(fine)) == 4
-    for _ in range(3):
-        next(broken)
+    next(broken)
     with pytest.raises(infeed.InvalidArgumentError):
         next(broken)
     again = ds.iterator(shard=(2, 0))
     again.load_state_dict(fine.state_dict())
     assert list(again) == [], "what failed was for another reader"
+
+
+def test_what_nothing_comes_behind_is_told_to_every_reader():
+    """It may be a file that is cut: there would have been more for each of them."""
+    ds = infeed.Dataset.range(30).filter(lambda x: x >= 0).batch(4).map(lambda b: b.reshape(2, 2))  # the last cannot be made
+    for shard, elements in ((0, 4), (1, 3)):
+        it = ds.iterator(epoch=0, shard=(2, shard))
+        for _ in range(elements):
+            next(it)
+        with pytest.raises(infeed.InvalidArgumentError):
+            next(it)
 
 
 def test_what_failed_for_another_reader_is_passed_again(files):
