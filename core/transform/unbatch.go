@@ -108,7 +108,7 @@ func (u *unbatch) Iterate(s *dataset.Scope, pass rng.Key, from *dataset.Token) (
 	if u.parts != nil {
 		it.ragged = &raggedRows{parts: u.parts}
 	}
-	if size, _, _ := unbatched("unbatch", u.in.Spec(), u.parts); size >= 0 {
+	if size, _, _ := unbatched("unbatch", u.in.Spec(), u.parts); size > 0 { // of batches without rows, one error tells
 		it.fails = size
 	}
 	if s.Single && it.row > 0 { // it is in a batch, which it has to have

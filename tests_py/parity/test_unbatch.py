@@ -57,3 +57,9 @@ def test_unequal_known_dimensions(lib):
 @case([], raises="Value")
 def test_scalars(lib):
     return lib.Dataset.range(3).unbatch()
+
+
+@case([], raises="InvalidArgument")
+def test_no_rows_beside_some(lib):
+    signature = (lib.TensorSpec((0,), lib.int32), lib.TensorSpec((None,), lib.int32))
+    return lib.Dataset.from_generator(lambda: [([], [1, 2])], output_signature=signature).unbatch()
