@@ -31,28 +31,28 @@ func around(shape []int64, axis int) (outer, inner int64) {
 // bindTake takes values along an axis by number.
 func bindTake(n *node, in []spec.Component) (*binding, error) {
 	var a struct {
-		Axis    int     `json:"axis"`
 		Indices []int64 `json:"indices"`
 	}
-	if err := n.attrs(&a); err != nil {
+	axis, err := n.axis(in, 1)
+	if err == nil {
+		err = n.attrs(&a)
+	}
+	if err != nil {
 		return nil, err
 	}
-	if len(in) != 1 || a.Axis < 0 || a.Axis >= len(in[0].Shape) {
-		return nil, n.refuse(in)
-	}
 	shape := slices.Clone(in[0].Shape)
-	d := shape[a.Axis]
+	d := shape[axis]
 	index := slices.Clone(a.Indices)
 	for i, x := range index {
 		if d >= 0 && (x < -d || x >= d) {
-			return nil, errs.New(errs.InvalidArgument, n.Op, "index %d is out of bounds for axis %d with size %d", x, a.Axis, d)
+			return nil, errs.New(errs.InvalidArgument, n.Op, "index %d is out of bounds for axis %d with size %d", x, axis, d)
 		}
 		if x < 0 {
 			index[i] += d
 		}
 	}
-	shape[a.Axis] = int64(len(index))
-	outer, inner := around(in[0].Shape, a.Axis)
+	shape[axis] = int64(len(index))
+	outer, inner := around(in[0].Shape, axis)
 	b := &binding{out: []spec.Component{{DType: in[0].DType, Shape: shape}}}
 	b.step = func(_ *chance, rows int64, in []operand, out *operand) {
 		each := rows * outer
@@ -88,14 +88,9 @@ func eachColumn(in operand, out *operand, rows int64, f func(dst, src []byte, si
 }
 
 func bindConcatenate(n *node, in []spec.Component) (*binding, error) {
-	var a struct {
-		Axis int `json:"axis"`
-	}
-	if err := n.attrs(&a); err != nil {
+	axis, err := n.axis(in, len(in))
+	if err != nil {
 		return nil, err
-	}
-	if len(in) == 0 || a.Axis < 0 || a.Axis >= len(in[0].Shape) {
-		return nil, n.refuse(in)
 	}
 	shape, total := slices.Clone(in[0].Shape), int64(0)
 	for _, c := range in {
@@ -104,20 +99,20 @@ func bindConcatenate(n *node, in []spec.Component) (*binding, error) {
 		}
 		for i, d := range c.Shape {
 			switch {
-			case i == a.Axis && (d < 0 || total < 0):
+			case i == axis && (d < 0 || total < 0):
 				total = -1
-			case i == a.Axis:
+			case i == axis:
 				total += d
 			case shape[i] == -1:
 				shape[i] = d
 			case d != -1 && d != shape[i]:
-				return nil, errs.New(errs.InvalidArgument, n.Op, "values of shapes %s along axis %d", shapesOf(in), a.Axis)
+				return nil, errs.New(errs.InvalidArgument, n.Op, "values of shapes %s along axis %d", shapesOf(in), axis)
 			}
 		}
 	}
-	shape[a.Axis] = total
+	shape[axis] = total
 	b := &binding{out: []spec.Component{{DType: in[0].DType, Shape: shape}}}
-	outer, inner := around(shape, a.Axis)
+	outer, inner := around(shape, axis)
 	b.step = func(_ *chance, rows int64, in []operand, out *operand) {
 		if out.Text != nil {
 			concatenateText(in, out, rows, outer)
@@ -126,7 +121,7 @@ func bindConcatenate(n *node, in []spec.Component) (*binding, error) {
 		size, at := in[0].DType.Size*inner, int64(0)
 		for k := range in {
 			o := &in[k]
-			chunk := o.Shape[a.Axis] * size
+			chunk := o.Shape[axis] * size
 			for r := range rows {
 				from := o.row(r)
 				for i := range outer {

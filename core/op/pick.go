@@ -183,16 +183,11 @@ func trues(b []byte) int64 { return int64(len(b) - bytes.Count(b, []byte{0})) }
 
 // bindPositions is 0, 1, ... along an axis of the operand.
 func bindPositions(n *node, in []spec.Component) (*binding, error) {
-	var a struct {
-		Axis int `json:"axis"`
-	}
-	if err := n.attrs(&a); err != nil {
+	axis, err := n.axis(in, 1)
+	if err != nil {
 		return nil, err
 	}
-	if len(in) != 1 || a.Axis < 0 || a.Axis >= len(in[0].Shape) {
-		return nil, n.refuse(in)
-	}
-	d := in[0].Shape[a.Axis]
+	d := in[0].Shape[axis]
 	return &binding{out: []spec.Component{{DType: int64s, Shape: []int64{d}}}, step: func(_ *chance, _ int64, _ []operand, out *operand) {
 		z := view[int64](out.Data)
 		for i := range z {

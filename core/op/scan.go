@@ -97,26 +97,21 @@ func places[T any](order func(a, b T) int) func(z []int64, x []T) {
 
 // bindScan has the attribute "axis". What sorts does so along the last axis.
 func bindScan(n *node, in []spec.Component) (*binding, error) {
-	var a struct {
-		Axis int `json:"axis"`
-	}
-	if err := n.attrs(&a); err != nil {
+	axis, err := n.axis(in, 1)
+	if err != nil {
 		return nil, err
-	}
-	if len(in) != 1 || a.Axis < 0 || a.Axis >= len(in[0].Shape) {
-		return nil, n.refuse(in)
 	}
 	scan := scanners[loopKey{n.Op, in[0].DType}]
 	out := spec.Component{DType: in[0].DType, Shape: slices.Clone(in[0].Shape)}
 	sorts := n.Op == "sort" || n.Op == "argsort"
-	if scan == nil || sorts && a.Axis != len(in[0].Shape)-1 {
+	if scan == nil || sorts && axis != len(in[0].Shape)-1 {
 		return nil, n.refuse(in)
 	}
 	if n.Op == "argsort" {
 		out.DType = int64s
 	}
-	outer, inner := around(in[0].Shape, a.Axis)
-	size := in[0].Shape[a.Axis]
+	outer, inner := around(in[0].Shape, axis)
+	size := in[0].Shape[axis]
 	return &binding{out: []spec.Component{out}, step: func(_ *chance, rows int64, in []operand, out *operand) {
 		chunk, made := size*inner*in[0].DType.Size, size*inner*out.DType.Size
 		z := out.Data

@@ -128,6 +128,20 @@ func bindReshape(n *node, in []spec.Component) (*binding, error) {
 	return viewOf(in[0], shape)
 }
 
+// axis reads the attribute "axis", of the first of so many operands.
+func (n *node) axis(in []spec.Component, operands int) (int, error) {
+	var a struct {
+		Axis int `json:"axis"`
+	}
+	if err := n.attrs(&a); err != nil {
+		return 0, err
+	}
+	if len(in) != operands || operands == 0 || a.Axis < 0 || a.Axis >= len(in[0].Shape) {
+		return 0, n.refuse(in)
+	}
+	return a.Axis, nil
+}
+
 // axes reads the attribute "axes", counted from the front, in increasing order.
 func (n *node) axes(rank int) ([]int, error) {
 	var a struct {

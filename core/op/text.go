@@ -43,16 +43,14 @@ func bindTextEqual(n *node, in []spec.Component) (*binding, error) {
 type gather struct{ axis int }
 
 func bindGather(n *node, in []spec.Component) (*binding, error) {
-	var a struct {
-		Axis int `json:"axis"`
-	}
-	if err := n.attrs(&a); err != nil {
+	axis, err := n.axis(in, 2)
+	if err != nil {
 		return nil, err
 	}
-	if len(in) != 2 || in[1].DType != int64s || a.Axis < 0 || a.Axis >= len(in[0].Shape) {
+	if in[1].DType != int64s {
 		return nil, n.refuse(in)
 	}
-	g := gather{a.Axis}
+	g := gather{axis}
 	return &binding{out: []spec.Component{{DType: in[0].DType, Shape: g.shape(in[0].Shape, in[1].Shape)}}, function: g}, nil
 }
 
