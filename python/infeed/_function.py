@@ -269,6 +269,11 @@ class Function:
 
 def settled_leaves(leaves):
     """Results as they are now: arrays that others hold too may be written before they are taken."""
+    for v in leaves:
+        if isinstance(v, (np.ndarray, list)):
+            break
+    else:
+        return leaves  # most functions that run as Python give single values
     out = []
     for v in leaves:
         if type(v) is np.ndarray:

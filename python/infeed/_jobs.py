@@ -55,9 +55,13 @@ def _column(values, what):
         return a if a.dtype == np.int32 or not np.any(a.astype(np.int32) == a) else None
     if kind in (bool, float):
         return _arrays.as_array(values, what)[0]
-    if issubclass(kind, np.generic) and all(v.dtype == values[0].dtype for v in values):
+    if issubclass(kind, _OF_ONE_DTYPE) and kind is not np.timedelta64 or issubclass(kind, np.generic) and all(
+            v.dtype == values[0].dtype for v in values):
         return np.array(values)
     return None
+
+
+_OF_ONE_DTYPE = np.number, np.bool_  # and np.timedelta64, which is a number, of several units
 
 
 _thread = threading.local()
