@@ -29,7 +29,7 @@ var MostBytes = sync.OnceValue(func() int64 {
 // version of them, and of those around these; mounted is where they are.
 func allowed(fs vfs.FS, list, mounted string) int64 {
 	least := int64(unknownMemory)
-	for _, line := range strings.Split(short(fs, list), "\n") {
+	for _, line := range strings.Split(string(vfs.Head(fs, list)), "\n") {
 		_, rest, _ := strings.Cut(line, ":")
 		controllers, group, _ := strings.Cut(rest, ":")
 		folder, file := mounted, "memory.max"
@@ -39,7 +39,7 @@ func allowed(fs vfs.FS, list, mounted string) int64 {
 			continue
 		}
 		for ; ; group = path.Dir(group) {
-			limit := strings.TrimSpace(short(fs, path.Join(folder, group, file)))
+			limit := strings.TrimSpace(string(vfs.Head(fs, path.Join(folder, group, file))))
 			if n, err := strconv.ParseInt(limit, 10, 64); err == nil {
 				least = min(least, n)
 			}
@@ -49,18 +49,6 @@ func allowed(fs vfs.FS, list, mounted string) int64 {
 		}
 	}
 	return least
-}
-
-// short returns what a short file has; nothing where there is none.
-func short(fs vfs.FS, name string) string {
-	f, err := fs.Open(name)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	b := make([]byte, 4096)
-	n, _ := f.ReadAt(b, 0)
-	return string(b[:n])
 }
 
 // unknownMemory is far beyond what there is.

@@ -188,10 +188,13 @@ func bindPositions(n *node, in []spec.Component) (*binding, error) {
 		return nil, err
 	}
 	d := in[0].Shape[axis]
-	return &binding{out: []spec.Component{{DType: int64s, Shape: []int64{d}}}, step: func(_ *chance, _ int64, _ []operand, out *operand) {
+	return &binding{out: []spec.Component{{DType: int64s, Shape: []int64{d}}}, step: func(_ *chance, rows int64, _ []operand, out *operand) {
 		z := view[int64](out.Data)
-		for i := range z {
-			z[i] = int64(i) % d
+		for range rows {
+			for i := range d {
+				z[i] = i
+			}
+			z = z[d:]
 		}
 	}}, nil
 }

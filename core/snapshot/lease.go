@@ -100,15 +100,9 @@ func dropLease(fs vfs.FS, folder, writer string) {
 // started returns when a process of this machine began, in clock ticks since boot;
 // nothing where there is none.
 func started(process int) string {
-	f, err := vfs.Local().Open(fmt.Sprintf("/proc/%d/stat", process))
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	b := make([]byte, 4096)
-	n, _ := f.ReadAt(b, 0)
+	b := vfs.Head(vfs.Local(), fmt.Sprintf("/proc/%d/stat", process))
 	// The name of the program, in parentheses, may hold anything.
-	fields := bytes.Fields(b[bytes.LastIndexByte(b[:n], ')')+1 : n])
+	fields := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
 	const startTime = 19 // of the fields behind the name
 	if len(fields) <= startTime {
 		return ""

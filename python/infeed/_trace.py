@@ -36,7 +36,7 @@ _EXACT = frozenset(
     "slice_at mask positions cumsum cumprod sort argsort searchsorted".split())
 
 
-_NUMBERS = (int, float, complex)
+WEAK = (int, float, complex)  # Python's numbers, which leave other operands their dtype
 
 
 class EndOfTrace(BaseException):
@@ -126,7 +126,7 @@ class Trace:
 
     def operand(self, value):
         """value as a stand-in, an array or a Python number."""
-        if type(value) is Tensor or type(value) in _NUMBERS:
+        if type(value) is Tensor or type(value) in WEAK:
             return value
         if isinstance(value, (list, tuple)) and trace_of(value) is not None:
             return stack(self, value)

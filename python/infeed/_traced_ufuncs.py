@@ -11,9 +11,7 @@ import numpy as np
 
 from infeed import _trace
 from infeed._stand_in import SIZES
-from infeed._trace import Tensor, cast
-
-_WEAK = (int, float, complex)
+from infeed._trace import WEAK, Tensor, cast
 
 # Ufuncs that are an operation of the engine of the same name.
 _SAME = ("add subtract multiply divide floor_divide remainder fmod power negative absolute sign square sqrt cbrt reciprocal "
@@ -85,7 +83,7 @@ def call(trace, ufunc, inputs, dtype=None):
         return _with_sizes(trace, ufunc, inputs, dtype)
     inputs = [trace.operand(v) for v in inputs]
     for v in inputs:
-        if type(v) not in _WEAK and (v.dtype.hasobject or v.dtype.kind in "SU"):
+        if type(v) not in WEAK and (v.dtype.hasobject or v.dtype.kind in "SU"):
             return _text(trace, ufunc, inputs)
     if ufunc in _LOGICAL:
         operands = [as_bool(trace.tensor(v)) for v in inputs]
@@ -167,7 +165,7 @@ def _power(trace, inputs, operands):
 
 def _loop(trace, ufunc, inputs, dtype):
     """The dtypes of the operands and of the result of NumPy's loop for these inputs."""
-    given = tuple([type(v) if type(v) in _WEAK else v.dtype for v in inputs])
+    given = tuple([type(v) if type(v) in WEAK else v.dtype for v in inputs])
     if ufunc.nout != 1 or ufunc.signature is not None or len(given) != ufunc.nin:
         trace.end(f"it uses np.{ufunc.__name__}, which infeed does not run natively")
     try:
@@ -200,7 +198,7 @@ def _limits(dtype):
 
 
 def _loop_by_trial(ufunc, inputs, given, dtype):
-    small = [v if type(v) in _WEAK else np.ones(1, d) for v, d in zip(inputs, given)]
+    small = [v if type(v) in WEAK else np.ones(1, d) for v, d in zip(inputs, given)]
     with np.errstate(all="ignore"):
         result = ufunc(*small, **({} if dtype is None else {"dtype": dtype})).dtype
         loop = np.result_type(*small) if ufunc in _COMPARISONS else result

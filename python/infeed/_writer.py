@@ -6,7 +6,7 @@ import struct
 import threading
 
 from infeed import _native
-from infeed._errors import ForkedProcessError, InvalidArgumentError, UnimplementedError
+from infeed._errors import Error, ForkedProcessError, InvalidArgumentError, UnimplementedError
 
 _KINDS = {"": 0, "NONE": 0, "GZIP": 1, "ZLIB": 2, "ZSTD": 3}  # as core/codec numbers them
 _USUAL = -1
@@ -71,7 +71,7 @@ class TFRecordWriter:
     def __init__(self, path, options=None):
         if not isinstance(options, TFRecordOptions):
             options = TFRecordOptions(options)
-        self._path, self._lock, self._closed = path, threading.Lock(), True
+        self._path, self._lock, self._closed, self._failed = path, threading.Lock(), True, False
         self._waiting, self._bytes = [], 0
         _native.check_fork()
         self._call = _native.Call()
@@ -131,6 +131,9 @@ class TFRecordWriter:
                 self.close()
             except ForkedProcessError:
                 pass  # the file is the parent's
+            except Error:
+                if not self._failed:  # else a call told of it
+                    raise
 
     def __reduce__(self):
         raise TypeError("a TFRecordWriter is an open file, and cannot be pickled; open one where it is used")
@@ -150,5 +153,8 @@ class TFRecordWriter:
         s.data, s.data_bytes = ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p).value, len(data)
         try:
             self._call("writer_" + name, args=args)
+        except Error:
+            self._failed = self._failed or not self._closed
+            raise
         finally:
             s.data, s.data_bytes = 0, 0

@@ -226,3 +226,15 @@ def test_after_a_fork_the_file_is_the_parents(tmp_path):
         assert os.waitpid(pid, 0)[1] == 0
         w.write(b"z")
     assert records_of((tmp_path / "f").read_bytes()) == [b"x", b"z"]
+
+
+def test_a_full_disk_is_told_once():
+    """By the call that met it; by the end of a writer that was never closed, where no call did."""
+    told, untold = TFRecordWriter("/dev/full"), TFRecordWriter("/dev/full")
+    told.write(b"record")
+    with pytest.raises(ResourceExhaustedError):
+        told.flush()
+    told.__del__()
+    untold.write(b"record")
+    with pytest.raises(ResourceExhaustedError):
+        untold.__del__()

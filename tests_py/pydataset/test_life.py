@@ -58,19 +58,18 @@ def test_the_interpreter_ends(start, options, end):
     assert s.err == "" and s.gone()
 
 
-LOOPS = {**{name: f"Made(slow, 20, {text})" for name, text in OPTIONS.items()}, "no workers": "Made(slow, 20, workers=0)",
-         "functions": "infeed.Dataset.range(20).map(lambda x: slow(None, int(x)), num_parallel_calls=2)"}
+LOOPS = {**{name: f"Made(made, 20, {text})" for name, text in OPTIONS.items()}, "no workers": "Made(made, 20, workers=0)",
+         "functions": "infeed.Dataset.range(20).map(lambda x: made(None, int(x)), num_parallel_calls=2)"}
 
 
 @pytest.mark.parametrize("dataset", LOOPS)
 def test_a_thread_that_the_interpreter_waits_for_goes_on(start, dataset):
     """Python ends when the main thread and all that are no daemons have."""
     s = start(f"""
-        import infeed, threading, time
+        import infeed, threading
         import numpy as np
         from samples import Made
-        def slow(ds, index):
-            time.sleep(0.02)
+        def made(ds, index):
             return np.full(5, index)
         ds = {LOOPS[dataset]}
         def loop():
