@@ -9,7 +9,6 @@ from infeed._errors import Error, InvalidArgumentError
 from infeed._iterator import Iterator
 from infeed._snapshot import Snapshots
 from infeed._sources import Sources
-from infeed._spec import Structure
 from infeed._transformations import Transformations
 
 INFINITE_CARDINALITY = -1
