@@ -19,7 +19,7 @@ import numpy as np
 from infeed import _arrays, _definition, _text
 from infeed._errors import InvalidArgumentError
 from infeed._spec import Structure, TensorSpec
-from infeed._stand_in import SIZES, Dimension, Parts, Tensor
+from infeed._stand_in import SIZES, Parts, Tensor
 
 _LEAF = Structure("leaf")
 

@@ -7,8 +7,8 @@ import numpy as np
 from infeed import _trace
 from infeed._trace import Tensor, cast
 from infeed._traced_indices import flip
-from infeed._traced_shapes import broadcast_to, concatenate, expand_dims, ravel, reshape, stacked, swapaxes, transpose
-from infeed._traced_sums import _keep, _number, _only, _over, all_, max_, mean, min_, sum_
+from infeed._traced_shapes import broadcast_to, concatenate, expand_dims, ravel, reshape, swapaxes, transpose
+from infeed._traced_sums import _keep, _only, _over, all_, max_, mean, min_, sum_
 from infeed._traced_ufuncs import broadcast, call
 
 
